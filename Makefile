@@ -1,0 +1,38 @@
+# The verbs of a contributor. Each is one command that can be typed without make, too.
+.DEFAULT_GOAL := help
+.PHONY: help init test full lint types layers docs bench pin clean
+
+help: ## this list
+	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+init: ## install everything a contributor needs into .venv
+	uv sync --all-groups
+
+test: ## the tests, as CI runs them
+	uv run pytest
+
+full: ## all tests, the slow ones too, with fresh random examples
+	uv run pytest -m "" --hypothesis-profile=fresh
+
+lint: ## put style and imports right, and say what is left to do by hand
+	uv run ruff check --fix
+	uv run ruff format
+
+types: ## mypy, strict
+	uv run mypy
+
+layers: ## imports only point down
+	uv run lint-imports --no-logo
+
+docs: ## the documentation, into docs/_build/html
+	uv run --group docs sphinx-build -W --keep-going docs docs/_build/html
+
+bench: ## time what is marked as a benchmark, on one core
+	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
+
+pin: ## after a change of dependencies (UPGRADE=1: move every pin to its newest release)
+	uv run --no-project scripts/pin.py $(if $(UPGRADE),--upgrade)
+
+clean: ## remove what tools made, .venv included
+	rm -rf .venv .ci/venv uv.lock build dist docs/_build .benchmarks .hypothesis .*_cache
+	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

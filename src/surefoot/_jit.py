@@ -1,0 +1,20 @@
+"""Kernel text that both drivers run: plain functions that numba will be able to call as well.
+
+Nothing is compiled here and numba is not imported: the functions are listed, and the engine
+(``surefoot.simulation.compiled``) makes them known to numba when it first needs to.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TypeVar
+
+F = TypeVar("F", bound=Callable[..., object])
+
+HELPERS: list[Callable[..., object]] = []
+
+
+def jittable(function: F) -> F:
+    """Let compiled kernels call this function; in Python it stays what it is."""
+    HELPERS.append(function)
+    return function

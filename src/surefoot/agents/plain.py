@@ -1,0 +1,40 @@
+"""Plain: a policy without a guard, for comparison."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, ClassVar
+
+from surefoot.agents._agent import Agent
+from surefoot.agents.play import Choice, Play, Reason
+from surefoot.floors import RewardFloor, Terms
+from surefoot.policies.base import Policy
+
+
+class Plain(Agent):
+    """Let the policy play every time; a floor, if given, is only measured.
+
+    Source: the standard bandit algorithm A_S of Du, Wang, Huang 2021, as their figures compare
+    with. Without a floor the books count against half of 1 on rewards in [0, 1], and their slack
+    means nothing.
+
+    >>> from surefoot.policies import UCB1
+    >>> agent = Plain(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
+    >>> agent.update(agent.select(), reward=0)
+    <Outcome.BOOKED: 'booked'>
+    >>> agent.account.slack
+    Decimal('-0.250000000')
+
+    Holds when: nothing is promised. ``account.slack`` below zero is a broken floor.
+    """
+
+    gate: ClassVar[str] = "none"
+
+    def __init__(self, policy: Policy, floor: RewardFloor | None = None, seed: Any = None) -> None:
+        self.measured = floor is not None
+        super().__init__(policy, floor or RewardFloor(default=1, alpha=0.5), seed)
+
+    def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        arm, score = self._ask(context, allowed)
+        choice = Choice(self.arms[arm], score)
+        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)

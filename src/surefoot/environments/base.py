@@ -1,0 +1,45 @@
+"""What an environment is: where rewards come from, and the only one that knows the regret."""
+
+from __future__ import annotations
+
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+import numpy.typing as npt
+
+
+@runtime_checkable
+class Environment(Protocol):
+    """Rewards on a decimal lattice, each a pure function of (key, turn, arm).
+
+    ``places``: every reward is an integer multiple of 10**-places, within ``reward_range``.
+    ``means``: the true mean of
+    each arm, in the unit of the rewards. ``record``: the parameter record of its draw kernel.
+    """
+
+    n_arms: int
+    places: int
+    reward_range: tuple[Any, Any]
+    means: npt.NDArray[np.float64]
+    record: Any
+
+    def pull(self, key: int, turn: int, arm: int) -> float:
+        """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
+        ...
+
+    def gaps(self, default: float) -> npt.NDArray[np.float64]:
+        """What each arm, and last the default, loses on average against the best of them."""
+        ...
+
+
+def gaps(means: npt.NDArray[np.float64], default: float) -> npt.NDArray[np.float64]:
+    """Pseudo-regret of one play of each arm, the default last.
+
+    Delta_x = mu_* - mu_x with mu_* the best regular arm (Du, Wang, Huang 2021, eq. 1), or the
+    default where that is better (ours: the paper assumes it is not).
+
+    >>> gaps(np.array([0.75, 0.5]), 0.625).tolist(), gaps(np.array([0.5]), 0.75).tolist()
+    ([0.0, 0.25, 0.125], [0.25, 0.0])
+    """
+    all_means = np.append(means, default)
+    return np.asarray(all_means.max() - all_means, dtype=np.float64)

@@ -1,0 +1,36 @@
+"""Every error Surefoot raises on purpose; each names the value, the place and the remedy."""
+
+from __future__ import annotations
+
+
+class SurefootError(Exception):
+    """Base of all errors raised on purpose; catching it never hides a bug of ours."""
+
+
+class InvalidInput(SurefootError, ValueError):
+    """A value that was refused. Nothing was changed."""
+
+
+class UnknownPlay(SurefootError, LookupError):
+    """A play id never given out, or whose record is no longer kept. Nothing was changed."""
+
+
+class PlayConflict(SurefootError, ValueError):
+    """A report that contradicts what is already booked for a play. Nothing was changed."""
+
+
+class DamagedFile(SurefootError, ValueError):
+    """A saved file that is foreign, damaged, or made by an unknown version."""
+
+
+class MissingExtra(SurefootError, ImportError):
+    """An optional dependency is not installed; the message names the pip command."""
+
+
+def missing_extra(extra: str, package: str) -> MissingExtra:
+    """Build the one-line error for a missing optional dependency.
+
+    >>> str(missing_extra("study", "polars"))
+    "polars is not installed; run: pip install 'surefoot[study]'"
+    """
+    return MissingExtra(f"{package} is not installed; run: pip install 'surefoot[{extra}]'")

@@ -1,0 +1,180 @@
+"""The books an agent keeps of a reward floor: the account, and what each report books in it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.floors.account import Account
+from surefoot.floors.plays import Outcome, Plays, Record, State, Terms, conflict
+
+if TYPE_CHECKING:
+    from surefoot.floors.reward import RewardFloor
+
+
+class RewardBooks:
+    """The books one agent keeps of a RewardFloor: gate, plays and what each report books.
+
+    Every method checks first and changes after, so an error leaves everything as it was.
+    """
+
+    __slots__ = (
+        "account", "breaches", "capped", "default_plays", "expired", "explorations", "floor",
+        "high", "low", "mismatches", "plays", "required", "voided",
+    )  # fmt: skip
+
+    def __init__(self, floor: RewardFloor, account: Account, plays: Plays) -> None:
+        self.floor = floor
+        self.account = account
+        self.plays = plays
+        self.required = 0
+        self.explorations = self.default_plays = self.voided = 0
+        self.expired = self.breaches = self.capped = self.mismatches = 0
+        low, high = floor.reward_range
+        self.low, self.high = floor.unit.floor(low), floor.unit.floor(high)
+
+    def affords(self, terms: Terms) -> bool:
+        """The gate: whether an exploration at these terms may be decided."""
+        return self.account.affords(terms.hold)
+
+    def explore(self, terms: Terms) -> int:
+        """Book that an exploration was decided; returns its play id."""
+        self.account.hold(terms.hold)
+        self.explorations += 1
+        return self.plays.open(True, terms)
+
+    def default(self, terms: Terms) -> int:
+        """Book that the default was decided; nothing is credited before it is reported."""
+        self.default_plays += 1
+        return self.plays.open(False, terms)
+
+    def settle(self, play: int, reward: Any) -> Outcome:
+        """Book a reward: in time, late, or the report that a default play was played."""
+        record = self.plays.get(play)
+        if not record.explores:
+            return self._settle_default(play, record, reward)
+        units = self.floor.unit.read(reward, f"reward of play {play}")
+        state, terms = record.state, record.terms
+        if state is State.SETTLED or state is State.CAPPED:
+            if record.reward == units:
+                return Outcome.REPEATED
+            raise conflict(play, record, f"reward {reward}")
+        if state is State.VOID or state is State.FELL_BACK:
+            raise conflict(play, record, f"reward {reward}")
+        above = units > self.high
+        gain = (self.high if above else units) - terms.floor
+        late = state is State.EXPIRED
+        if late:
+            self.account.settle_late(gain, terms.hold)
+        else:
+            self.account.settle(gain, terms.hold)
+            self.required += terms.floor
+        self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
+        if above:
+            self.capped += 1
+            return Outcome.CAPPED
+        if units < self.low:
+            self.breaches += 1
+            return Outcome.BREACH
+        return Outcome.BOOKED_LATE if late else Outcome.BOOKED
+
+    def _settle_default(self, play: int, record: Record, reward: Any) -> Outcome:
+        known, units = record.reward, None
+        if reward is not None:
+            units = self.floor.unit.read(reward, f"reward of play {play}")
+        if record.state is State.VOID:
+            raise conflict(play, record, "a report that it was played")
+        if units is not None and known is not None and units != known:
+            raise conflict(play, record, f"reward {reward}")
+        if units is not None and known is None and units != record.terms.value:
+            self.mismatches += 1
+        if record.state is State.OPEN:
+            self.account.deposit(record.terms.deposit)
+            self.required += record.terms.floor
+            self.plays.close(play, State.SETTLED, units)
+            return Outcome.BOOKED
+        record.reward = known if units is None else units
+        return Outcome.REPEATED
+
+    def acknowledge(self, play: int) -> Outcome:
+        """An operator confirms a reward above r_max: the rest of it is credited."""
+        record = self.plays.get(play)
+        if record.state is State.SETTLED:
+            return Outcome.IGNORED
+        if record.state is not State.CAPPED or record.reward is None:
+            raise conflict(play, record, "acknowledging a reward above the range")
+        self.account.posted += record.reward - self.high
+        self.plays.close(play, State.SETTLED, record.reward)
+        return Outcome.BOOKED
+
+    def expire(self, play: int) -> Outcome:
+        """No reward came in time: book the worst. A default play has nothing to expire."""
+        record = self.plays.get(play)
+        if record.state is not State.OPEN or not record.explores:
+            return Outcome.REPEATED if record.state is State.EXPIRED else Outcome.IGNORED
+        self.account.expire(record.terms.hold)
+        self.required += record.terms.floor
+        self.expired += 1
+        self.plays.close(play, State.EXPIRED)
+        return Outcome.BOOKED
+
+    def void(self, play: int) -> Outcome:
+        """The play was never made, for good."""
+        record = self.plays.get(play)
+        if record.state is State.EXPIRED:
+            raise conflict(play, record, "a void")
+        if record.state is not State.OPEN:
+            return Outcome.REPEATED if record.state is State.VOID else Outcome.IGNORED
+        if record.explores:
+            self.account.void(record.terms.hold)
+            self.explorations -= 1
+        else:
+            self.default_plays -= 1
+        self.voided += 1
+        self.plays.close(play, State.VOID)
+        return Outcome.BOOKED
+
+    def fall_back(self, play: int) -> Outcome:
+        """An exploration was decided, but the client played the default instead."""
+        record = self.plays.get(play)
+        if not record.explores:
+            return self._settle_default(play, record, None)
+        if record.state is State.FELL_BACK:
+            return Outcome.REPEATED
+        if record.state is not State.OPEN:
+            raise conflict(play, record, "a report that the default was played instead")
+        self.account.fall_back(record.terms.deposit, record.terms.hold)
+        self.required += record.terms.floor
+        self.explorations -= 1
+        self.default_plays += 1
+        self.plays.close(play, State.FELL_BACK)
+        return Outcome.BOOKED
+
+    def unit_reward(self, reward: Any) -> float:
+        """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told."""
+        units = self.floor.unit.read(reward, "reward")
+        return (min(max(units, self.low), self.high) - self.low) / (self.high - self.low)
+
+    def unit_default(self, terms: Terms) -> float:
+        """The default's value on the same scale."""
+        return (terms.value - self.low) / (self.high - self.low)
+
+    _COUNTERS = (
+        "required", "explorations", "default_plays", "voided",
+        "expired", "breaches", "capped", "mismatches",
+    )  # fmt: skip
+
+    def snapshot(self) -> dict[str, Any]:
+        """JSON-able state."""
+        return {
+            "account": [self.account.reserve, self.account.posted, self.account.held],
+            "plays": self.plays.snapshot(),
+            **{name: getattr(self, name) for name in self._COUNTERS},
+        }
+
+    @classmethod
+    def restored(cls, floor: RewardFloor, state: dict[str, Any]) -> RewardBooks:
+        """The inverse of ``snapshot``."""
+        books = cls(floor, Account(*state["account"]), Plays.restored(state["plays"]))
+        for name in cls._COUNTERS:
+            setattr(books, name, state[name])
+        return books

@@ -1,0 +1,172 @@
+"""The life of each play: which reports are legal, which repeat, which contradict.
+
+    open -> settled | expired | void | fallen back        expired -> settled, once
+
+A reward above the declared range settles as "capped" until an operator acknowledges it.
+
+A report that repeats what is booked changes nothing; one that contradicts it is an error.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+from typing import Any, NamedTuple
+
+from surefoot.errors import PlayConflict, UnknownPlay
+
+
+class State(StrEnum):
+    """Where a play stands."""
+
+    OPEN = "open"
+    SETTLED = "settled"
+    CAPPED = "capped"
+    EXPIRED = "expired"
+    VOID = "void"
+    FELL_BACK = "fell_back"
+
+
+class Outcome(StrEnum):
+    """What a report did to the books."""
+
+    BOOKED = "booked"
+    BOOKED_LATE = "booked_late"
+    BREACH = "breach"
+    CAPPED = "capped"
+    REPEATED = "repeated"
+    IGNORED = "ignored"
+
+
+class Terms(NamedTuple):
+    """What one play is worth to the books, fixed when it is decided; integers of the unit."""
+
+    value: int
+    """The known value of the default at this play."""
+    floor: int
+    """f: what this play must earn for the promise, rounded up."""
+    hold: int
+    """h = max(0, f - r_min): the most an exploration can lose."""
+    deposit: int
+    """What a reported default play adds, rounded down."""
+
+
+@dataclass(slots=True)
+class Record:
+    """One play as the books remember it."""
+
+    explores: bool
+    terms: Terms
+    state: State = State.OPEN
+    reward: int | None = None
+    """The reported reward in units, as it was before any capping; None if none was reported."""
+
+
+class Plays:
+    """Gives out play ids and keeps the record of every play that can still change.
+
+    Plays that can still change (open, expired, capped) are kept until they do. Of the others the
+    newest ``keep`` stay, so that a repeat can be told from a contradiction; memory is bounded by
+    what is pending, not by how long the agent has run.
+    """
+
+    __slots__ = ("_closed", "_live", "keep", "next_id", "pending", "unreported")
+
+    def __init__(self, keep: int = 100_000) -> None:
+        self.keep = keep
+        self.next_id = 0
+        self.pending = 0
+        """How many explorations have neither reward nor end."""
+        self.unreported = 0
+        """How many default plays were decided and not yet reported as played."""
+        self._live: dict[int, Record] = {}
+        self._closed: dict[int, Record] = {}
+
+    def open(self, explores: bool, terms: Terms) -> int:
+        """Start a play and return its id; ids are dense and start at 0."""
+        play = self.next_id
+        self._live[play] = Record(explores, terms)
+        self.next_id = play + 1
+        self._count(explores, 1)
+        return play
+
+    def _count(self, explores: bool, change: int) -> None:
+        if explores:
+            self.pending += change
+        else:
+            self.unreported += change
+
+    def get(self, play: Any) -> Record:
+        """The record of a play; UnknownPlay if it was never given out or is kept no longer."""
+        if type(play) is int:
+            record = self._live.get(play) or self._closed.get(play)
+            if record is not None:
+                return record
+            if 0 <= play < self.next_id:
+                raise UnknownPlay(
+                    f"play {play} was closed long ago: only the newest {self.keep} closed plays "
+                    "are kept; its books stand as they are"
+                )
+        raise UnknownPlay(
+            f"play {play!r} was never given out by this agent (next id {self.next_id}); "
+            "report the play that select() returned, or its id"
+        )
+
+    def close(self, play: int, state: State, reward: int | None = None) -> None:
+        """Move a play to its next state; only an expired or a capped one can move again."""
+        record = self._live[play]
+        if record.state is State.OPEN:
+            self._count(record.explores, -1)
+        record.state = state
+        record.reward = reward
+        if state not in _CAN_CHANGE:
+            self._closed[play] = self._live.pop(play)
+            if len(self._closed) > self.keep:
+                del self._closed[next(iter(self._closed))]
+
+    def live(self) -> dict[int, Record]:
+        """Every play that can still change, by id."""
+        return dict(self._live)
+
+    def snapshot(self) -> dict[str, Any]:
+        """JSON-able state."""
+        return {
+            "keep": self.keep,
+            "next_id": self.next_id,
+            "live": _rows(self._live),
+            "closed": _rows(self._closed),
+        }
+
+    @classmethod
+    def restored(cls, state: dict[str, Any]) -> Plays:
+        """The inverse of ``snapshot``."""
+        plays = cls(state["keep"])
+        plays.next_id = state["next_id"]
+        plays._live = _records(state["live"])
+        for record in plays._live.values():
+            if record.state is State.OPEN:
+                plays._count(record.explores, 1)
+        plays._closed = _records(state["closed"])
+        return plays
+
+
+_CAN_CHANGE = frozenset({State.OPEN, State.EXPIRED, State.CAPPED})
+
+
+def _rows(records: dict[int, Record]) -> list[list[Any]]:
+    return [[play, r.explores, *r.terms, r.state.value, r.reward] for play, r in records.items()]
+
+
+def _records(rows: list[list[Any]]) -> dict[int, Record]:
+    return {
+        play: Record(explores, Terms(value, floor, hold, deposit), State(state), reward)
+        for play, explores, value, floor, hold, deposit, state, reward in rows
+    }
+
+
+def conflict(play: int, record: Record, report: str) -> PlayConflict:
+    """The error for a report that contradicts what is booked."""
+    return PlayConflict(
+        f"play {play} is already {record.state.value.replace('_', ' ')}: {report} contradicts it; "
+        "the books stand as they are"
+    )

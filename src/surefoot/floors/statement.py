@@ -1,0 +1,69 @@
+"""What the account says of itself, in exact decimals."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from surefoot.floors.books import RewardBooks
+
+
+@dataclass(frozen=True, slots=True)
+class Statement:
+    """The account at one moment; amounts are exact, in the unit of the rewards.
+
+        slack = reserve + earned - required - held
+
+    An expired play counts as earned at its worst until its reward arrives; a default play counts
+    at its known value, whatever it really paid, and only once it was reported.
+    """
+
+    earned: Decimal
+    """Reward booked so far."""
+    required: Decimal
+    """What the plays booked so far had to earn: the sum of their f_s."""
+    held: Decimal
+    """What the pending explorations could still lose."""
+    reserve: Decimal
+    slack: Decimal
+    """What may still be lost if every pending exploration pays its worst."""
+    plays: int
+    """Decisions, void ones not counted."""
+    default_plays: int
+    explorations: int
+    pending: int
+    """Explorations with neither reward nor end."""
+    unreported: int
+    """Default plays decided but not yet reported, so not yet credited."""
+    expired: int
+    voided: int
+    breaches: int
+    """Rewards below r_min: each may have broken the promise."""
+    capped: int
+    """Rewards above r_max, credited as r_max until acknowledged."""
+    mismatches: int
+    """Default plays that reported another reward than the known value."""
+
+
+def statement(books: RewardBooks) -> Statement:
+    """Draw up the statement of some books."""
+    amount, account, plays = books.floor.unit.decimal, books.account, books.plays
+    return Statement(
+        earned=amount(account.posted + books.required),
+        required=amount(books.required),
+        held=amount(account.held),
+        reserve=amount(account.reserve),
+        slack=amount(account.available),
+        plays=books.explorations + books.default_plays,
+        default_plays=books.default_plays,
+        explorations=books.explorations,
+        pending=plays.pending,
+        unreported=plays.unreported,
+        expired=books.expired,
+        voided=books.voided,
+        breaches=books.breaches,
+        capped=books.capped,
+        mismatches=books.mismatches,
+    )

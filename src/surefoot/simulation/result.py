@@ -1,0 +1,111 @@
+"""What a simulation found: one table, and its summary at the horizon."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.errors import missing_extra
+from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, Floats, Ints, T, Trace
+
+if TYPE_CHECKING:
+    import polars as pl
+
+    from surefoot.simulation.plan import Plan
+
+MEASURES = ("regret", "default_plays", "violating_rounds", "minimum_slack")
+
+
+class Result:
+    """Runs of several agents at common checkpoints.
+
+    ``frame``: a tidy polars frame, one row for each agent, run and checkpoint. ``summary()``:
+    mean, min and max over the runs at the horizon. ``seed``: the entropy that repeats it.
+    """
+
+    def __init__(self, plan: Plan, runs: dict[int, dict[str, Trace]]) -> None:
+        self.plan = plan
+        self.runs = runs
+        self.seed = plan.entropy
+
+    @property
+    def agents(self) -> list[str]:
+        """The agents' names."""
+        return list(self.plan.agents)
+
+    def measure(self, name: str, measure: str) -> Any:
+        """One agent's measure: shape (runs, checkpoints).
+
+        "regret" is pseudo-regret, "received" the reward booked so far; "slack", the reward above
+        the floor, and "minimum_slack", its least value so far, are exact up to the conversion to
+        float; "violating_rounds" counts the plays after which the slack was below zero.
+        """
+        books = np.stack([run[name].books for run in self.runs.values()])
+        agent = self.plan.agents[name]
+        unit = 10.0**agent.floor.places
+        if measure == "regret":
+            losses = np.stack([run[name].losses for run in self.runs.values()])
+            return losses + books[:, :, DEFAULTS] * self.plan.gaps[name][-1]
+        if measure == "default_plays":
+            return books[:, :, DEFAULTS]
+        if measure == "violating_rounds":
+            return books[:, :, BELOW]
+        if measure == "minimum_slack":
+            return books[:, :, LEAST] / unit
+        if measure == "slack":
+            return books[:, :, SLACK] / unit
+        if measure == "received":
+            required = books[:, :, T] * agent.floor.terms().floor
+            return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
+        raise KeyError(measure)
+
+    def exact_minimum_slack(self, name: str) -> Decimal:
+        """The least slack over all runs, exact."""
+        units = min(int(run[name].books[-1, LEAST]) for run in self.runs.values())
+        return self.plan.agents[name].floor.unit.decimal(units)
+
+    def summary(self) -> dict[str, dict[str, dict[str, float]]]:
+        """agent -> measure -> mean, min and max over the runs, at the horizon."""
+        return {
+            name: {measure: _spread(self.measure(name, measure)[:, -1]) for measure in MEASURES}
+            for name in self.agents
+        }
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """Tidy table: agent, run, t, and the measures; without a floor the slack is null."""
+        try:
+            import polars as pl
+        except ImportError:
+            raise missing_extra("study", "polars") from None
+        numbers, t = list(self.runs), self.plan.checkpoints
+        tables = []
+        for name in self.agents:
+            measured = getattr(self.plan.agents[name], "measured", True)
+            columns = {
+                "agent": [name] * (len(numbers) * len(t)),
+                "run": np.repeat(numbers, len(t)),
+                "t": np.tile(t, len(numbers)),
+                "regret": self.measure(name, "regret").ravel(),
+                "default_plays": self.measure(name, "default_plays").ravel(),
+            }
+            for measure in ("received", "slack", "minimum_slack", "violating_rounds"):
+                values = self.measure(name, measure).ravel()
+                columns[measure] = values if measured else [None] * len(values)
+            schema = {"received": pl.Float64, "slack": pl.Float64, "minimum_slack": pl.Float64}
+            overrides = {**schema, "violating_rounds": pl.Int64}
+            tables.append(pl.DataFrame(columns, schema_overrides=overrides))
+        return pl.concat(tables)
+
+    def __repr__(self) -> str:
+        return (
+            f"Result({len(self.agents)} agents, {len(self.runs)} runs, "
+            f"horizon {self.plan.horizon}, seed {self.seed})"
+        )
+
+
+def _spread(values: Floats | Ints) -> dict[str, float]:
+    low, high = values.min().item(), values.max().item()
+    return {"mean": float(values.mean()), "min": low, "max": high}

@@ -1,0 +1,92 @@
+"""Run a plan: choose the driver, spread the runs over threads, collect what they leave."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
+from typing import Any
+
+from surefoot.agents._agent import Agent
+from surefoot.environments import Environment
+from surefoot.errors import InvalidInput, missing_extra
+from surefoot.simulation import compiled
+from surefoot.simulation.compiled import PLAIN, Engine
+from surefoot.simulation.plan import Plan, positive
+from surefoot.simulation.result import Result
+from surefoot.simulation.trace import Trace
+
+ENGINES = ("auto", "compiled", "plain")
+
+
+def simulate(
+    agents: Mapping[str, Agent],
+    environment: Environment,
+    horizon: int,
+    runs: int = 1,
+    seed: Any = None,
+    *,
+    checkpoints: Sequence[int] | str | None = None,
+    engine: str = "auto",
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Result:
+    """Let agents play ``runs`` independent runs of ``horizon`` plays each, on common noise.
+
+    The agents must be fresh and are left as they are. ``seed``: None takes fresh entropy, which
+    ``Result.seed`` tells. ``checkpoints``: plays to note, "all", or None for a grid that is dense
+    early. ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto",
+    compiled if numba is there; policies of your own are driven play by play either way.
+    ``workers``: threads, by default one a core; the result does not depend on it. ``progress`` is
+    called with (runs done, runs). Raises InvalidInput where something does not fit.
+
+    >>> import surefoot as sf
+    >>> agents = {
+    ...     "GenCB": sf.gencb_cmab(n_arms=2, default=0.7, alpha=0.05),
+    ...     "UCB1": sf.Plain(sf.UCB1(2), sf.RewardFloor(0.7, 0.05)),
+    ... }
+    >>> env = sf.BernoulliArms([0.8, 0.2])
+    >>> result = sf.simulate(agents, env, horizon=200, runs=2, seed=1, engine="plain")
+    >>> result.summary()["GenCB"]["violating_rounds"]["max"]
+    0
+    """
+    plan = Plan(agents, environment, horizon, seed, checkpoints)
+    numbers = range(positive(runs, "runs"))
+    done: dict[int, dict[str, Trace]] = {}
+    for number, traces in run_all(plan, numbers, choose(engine), workers):
+        done[number] = traces
+        if progress is not None:
+            progress(len(done), runs)
+    return Result(plan, dict(sorted(done.items())))
+
+
+def choose(engine: str) -> Engine:
+    """The engine by its name."""
+    if engine not in ENGINES:
+        raise InvalidInput(f"engine = {engine!r} is none of {', '.join(map(repr, ENGINES))}")
+    if engine == "plain" or (engine == "auto" and not compiled.available()):
+        return PLAIN
+    if not compiled.available():
+        raise missing_extra("fast", "numba")
+    return compiled.engine()
+
+
+def run_all(
+    plan: Plan, runs: Sequence[int], engine: Engine, workers: int | None = None
+) -> Iterator[tuple[int, dict[str, Trace]]]:
+    """Yield each run as it is done; a run that is not done when the caller stops is dropped."""
+    count = workers or os.cpu_count() or 1
+    waiting = list(reversed(runs))
+    with ThreadPoolExecutor(count) as pool:
+        active: dict[Future[dict[str, Trace]], int] = {}
+        try:
+            while waiting or active:
+                while waiting and len(active) < count + 1:
+                    number = waiting.pop()
+                    active[pool.submit(plan.run, number, engine)] = number
+                finished, _ = wait(active, return_when=FIRST_COMPLETED)
+                for future in finished:
+                    yield active.pop(future), future.result()
+        finally:
+            for future in active:
+                future.cancel()

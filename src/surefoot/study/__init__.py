@@ -1,0 +1,1 @@
+"""The paper's problems as studies, figures and reports; replay and plan."""
