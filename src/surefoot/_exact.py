@@ -8,8 +8,8 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from decimal import Decimal
-from numbers import Integral, Real
+from decimal import Context, Decimal
+from numbers import Integral
 from typing import Any
 
 from surefoot.errors import InvalidInput
@@ -20,6 +20,8 @@ PLAYS = 10**9
 
 # Beyond this many digits a Decimal's integer form is a memory attack, not an amount.
 _MAX_EXPONENT = 1000
+# The user's own decimal context may round, even a minus sign; this one holds every amount.
+_CONTEXT = Context(prec=3 * _MAX_EXPONENT)
 # Below this bound the decimal k * 10**-places has at most 15 significant digits, so it is the
 # only one of that length that reads back as its float: it is the float's shortest decimal.
 _FIFTEEN_DIGITS = 10**15
@@ -28,8 +30,9 @@ _FIFTEEN_DIGITS = 10**15
 def exact(value: Any, what: str) -> Decimal:
     """Return the exact decimal a number stands for; a float stands for its shortest repr.
 
-    ``what`` names the value in the error. Accepts int, bool, float, Decimal and numpy scalars.
-    Raises InvalidInput for anything else, and for NaN and infinities.
+    ``what`` names the value in the error. Accepts int, bool, float, Decimal and numpy scalars (a
+    float32 stands for its own shortest decimal, not its float64's); minus zero is zero. Raises
+    InvalidInput for anything else, for NaN and infinities, and beyond 10**±1000.
 
     >>> exact(0.1, "reward")
     Decimal('0.1')
@@ -38,35 +41,43 @@ def exact(value: Any, what: str) -> Decimal:
     ...
     surefoot.errors.InvalidInput: reward must be a number, got '0.1' (str); pass a float or Decimal
     """
-    if type(value) is float:
-        number = Decimal(repr(value))
-    elif isinstance(value, Decimal):
-        number = value
-    elif isinstance(value, Integral):
-        number = Decimal(int(value))
-    elif isinstance(value, Real) and hasattr(value, "dtype"):
-        number = Decimal(str(value))  # a float32 means its own shortest decimal, not its float64's
-    elif isinstance(value, float):
-        number = Decimal(float.__repr__(value))
-    elif hasattr(value, "dtype") and getattr(value, "ndim", None) == 0:
-        return exact(value.item(), what)
-    else:
+    number = _decimal(value)
+    if number is None:
         raise InvalidInput(
-            f"{what} must be a number, got {_shown(value)} ({type(value).__name__}); "
+            f"{what} must be a number, got {shown(value)} ({type(value).__name__}); "
             "pass a float or Decimal"
         )
     if not number.is_finite():
         raise InvalidInput(
-            f"{what} must be finite, got {value}; report a number the books can hold"
+            f"{what} must be finite, got {shown(value)}; report a number the books can hold"
         )
-    exponent = number.as_tuple().exponent
-    if number and (number.adjusted() > _MAX_EXPONENT or int(exponent) < -_MAX_EXPONENT):
-        raise InvalidInput(f"{what} = {_shown(value)} is beyond 10**±{_MAX_EXPONENT}; rescale it")
+    if not number:
+        return Decimal(0)
+    if number.adjusted() > _MAX_EXPONENT or int(number.as_tuple().exponent) < -_MAX_EXPONENT:
+        raise InvalidInput(f"{what} = {shown(value)} is beyond 10**±{_MAX_EXPONENT}; rescale it")
     return number
 
 
-def _shown(value: object) -> str:
-    text = repr(value)
+def _decimal(value: Any) -> Decimal | None:
+    if isinstance(value, float):
+        return Decimal(float.__repr__(value))
+    if isinstance(value, Decimal):
+        return value
+    kind = getattr(getattr(value, "dtype", None), "kind", None)
+    if kind is not None:
+        # Datetimes and timedeltas are integers to numpy; not to the books.
+        if value.ndim or kind not in "biuf":
+            return None
+        return Decimal(str(value)) if kind == "f" else Decimal(int(value))
+    return Decimal(int(value)) if isinstance(value, Integral) else None
+
+
+def shown(value: object) -> str:
+    """A value as an error message shows it: short, whatever it is."""
+    try:
+        text = repr(value)
+    except ValueError:  # Python writes no int of more than 4300 digits
+        text = f"<{type(value).__name__} of too many digits>"
     return text if len(text) <= 60 else text[:57] + "..."
 
 
@@ -81,21 +92,23 @@ class Unit:
 
     places: int
 
-    def floor(self, value: Decimal) -> int:
-        """Round toward minus infinity: what is credited must not overstate."""
+    def ratio(self, value: Decimal) -> tuple[int, int]:
+        """The value in units, as an exact fraction."""
         numerator, denominator = value.as_integer_ratio()
         scale: int = 10 ** abs(self.places)
         if self.places >= 0:
-            return numerator * scale // denominator
-        return numerator // (denominator * scale)
+            return numerator * scale, denominator
+        return numerator, denominator * scale
+
+    def floor(self, value: Decimal) -> int:
+        """Round toward minus infinity: what is credited must not overstate."""
+        numerator, denominator = self.ratio(value)
+        return numerator // denominator
 
     def ceil(self, value: Decimal) -> int:
         """Round toward plus infinity: what is required must not understate."""
-        return -self.floor(-value)
-
-    def holds(self, value: Decimal) -> bool:
-        """Whether the value is on the lattice, so that no rounding happens."""
-        return self.floor(value) == self.ceil(value)
+        numerator, denominator = self.ratio(value)
+        return -(-numerator // denominator)
 
     def decimal(self, amount: int) -> Decimal:
         """The amount as an exact Decimal, independent of the decimal context's precision."""
@@ -103,6 +116,9 @@ class Unit:
 
     def read(self, value: Any, what: str) -> int:
         """Read a number from outside, rounded down to the unit; errors as in ``exact``."""
+        if type(value) is int and self.places >= 0 and abs(value) < _FIFTEEN_DIGITS:
+            units: int = value * 10**self.places
+            return units
         if type(value) is float and 0 <= self.places <= 15 and math.isfinite(value):
             scale = 10.0**self.places
             scaled = value * scale
@@ -113,10 +129,19 @@ class Unit:
         return self.floor(exact(value, what))
 
 
+def reach(low: Decimal, high: Decimal) -> Decimal:
+    """The most that one play with a reward in low..high can move a sum of the books by.
+
+    >>> reach(Decimal(-1), Decimal("1.5"))
+    Decimal('2.5')
+    """
+    return max(low.copy_abs(), high.copy_abs(), _CONTEXT.subtract(high, low))
+
+
 def finest_places(bound: Decimal, reserve: Decimal) -> int:
     """The finest unit, at most nine places, in which 10**9 plays fit an int64.
 
-    ``bound`` is the most that one play can move a sum of the books by.
+    ``bound`` is the most that one play can move a sum of the books by, see ``reach``.
 
     >>> finest_places(Decimal(1), Decimal(0)), finest_places(Decimal(10), Decimal(0))
     (9, 8)

@@ -82,3 +82,7 @@ class Account:
     def deposit(self, deposit: int) -> None:
         """A default play is reported as played: it earned alpha times its value above the floor."""
         self.posted += deposit
+
+    def acknowledge(self, rest: int) -> None:
+        """What a reward brought above r_max is confirmed."""
+        self.posted += rest

@@ -102,7 +102,7 @@ class RewardBooks:
             return Outcome.IGNORED
         if record.state is not State.CAPPED or record.reward is None:
             raise conflict(play, record, "acknowledging a reward above the range")
-        self.account.posted += record.reward - self.high
+        self.account.acknowledge(record.reward - self.high)
         self.plays.close(play, State.SETTLED, record.reward)
         return Outcome.BOOKED
 

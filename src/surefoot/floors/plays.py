@@ -9,10 +9,13 @@ A report that repeats what is booked changes nothing; one that contradicts it is
 
 from __future__ import annotations
 
+from collections import OrderedDict
+from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
 from typing import Any, NamedTuple
 
+from surefoot._exact import shown
 from surefoot.errors import PlayConflict, UnknownPlay
 
 
@@ -66,8 +69,8 @@ class Plays:
     """Gives out play ids and keeps the record of every play that can still change.
 
     Plays that can still change (open, expired, capped) are kept until they do. Of the others the
-    newest ``keep`` stay, so that a repeat can be told from a contradiction; memory is bounded by
-    what is pending, not by how long the agent has run.
+    last ``keep`` to be closed stay, so that a repeat can be told from a contradiction. Memory grows
+    with what can still change, never with how long the agent has run.
     """
 
     __slots__ = ("_closed", "_live", "keep", "next_id", "pending", "unreported")
@@ -80,7 +83,8 @@ class Plays:
         self.unreported = 0
         """How many default plays were decided and not yet reported as played."""
         self._live: dict[int, Record] = {}
-        self._closed: dict[int, Record] = {}
+        # Ordered: a plain dict would search through all it has deleted to find its oldest key.
+        self._closed: OrderedDict[int, Record] = OrderedDict()
 
     def open(self, explores: bool, terms: Terms) -> int:
         """Start a play and return its id; ids are dense and start at 0."""
@@ -108,7 +112,7 @@ class Plays:
                     "are kept; its books stand as they are"
                 )
         raise UnknownPlay(
-            f"play {play!r} was never given out by this agent (next id {self.next_id}); "
+            f"play {shown(play)} was never given out by this agent (next id {self.next_id}); "
             "report the play that select() returned, or its id"
         )
 
@@ -122,11 +126,7 @@ class Plays:
         if state not in _CAN_CHANGE:
             self._closed[play] = self._live.pop(play)
             if len(self._closed) > self.keep:
-                del self._closed[next(iter(self._closed))]
-
-    def live(self) -> dict[int, Record]:
-        """Every play that can still change, by id."""
-        return dict(self._live)
+                self._closed.popitem(last=False)
 
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""
@@ -146,14 +146,14 @@ class Plays:
         for record in plays._live.values():
             if record.state is State.OPEN:
                 plays._count(record.explores, 1)
-        plays._closed = _records(state["closed"])
+        plays._closed.update(_records(state["closed"]))
         return plays
 
 
 _CAN_CHANGE = frozenset({State.OPEN, State.EXPIRED, State.CAPPED})
 
 
-def _rows(records: dict[int, Record]) -> list[list[Any]]:
+def _rows(records: Mapping[int, Record]) -> list[list[Any]]:
     return [[play, r.explores, *r.terms, r.state.value, r.reward] for play, r in records.items()]
 
 
@@ -166,7 +166,8 @@ def _records(rows: list[list[Any]]) -> dict[int, Record]:
 
 def conflict(play: int, record: Record, report: str) -> PlayConflict:
     """The error for a report that contradicts what is booked."""
+    fell_back = record.state is State.FELL_BACK
+    state = "executed as default" if fell_back else record.state.value
     return PlayConflict(
-        f"play {play} is already {record.state.value.replace('_', ' ')}: {report} contradicts it; "
-        "the books stand as they are"
+        f"play {play} is {state}: {report} contradicts it; the books stand as they are"
     )

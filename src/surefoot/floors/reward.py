@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from surefoot._exact import Unit, exact, finest_places, fits
+from surefoot._exact import Unit, exact, finest_places, fits, reach, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.account import Account
 from surefoot.floors.books import RewardBooks
@@ -24,8 +24,9 @@ class RewardFloor:
     own. ``alpha``: the fraction one is willing to lose, in (0, 1). ``reward_range``: surely known
     bounds (r_min, r_max) of every reward. ``reserve``: what may be lost on top, >= 0. ``places``:
     decimals of the books' unit; None takes nine, or fewer if 10**9 plays would leave an int64.
-    Numbers are exact decimals (a float by its repr); f is rounded up, deposits and rewards down.
-    Raises InvalidInput for anything else.
+    Numbers are exact decimals (a float by its repr); what is finer than the unit is rounded: f up,
+    rewards, their bounds, deposits and the reserve down. Raises InvalidInput for anything else,
+    and for a range that spans no whole unit.
 
     >>> floor = RewardFloor(default=0.7, alpha=0.05)
     >>> floor.terms()
@@ -62,41 +63,53 @@ class RewardFloor:
         self.alpha = exact(alpha, "alpha")
         if not 0 < self.alpha < 1:
             raise InvalidInput(
-                f"alpha = {alpha} must lie strictly between 0 and 1; "
+                f"alpha = {shown(alpha)} must lie strictly between 0 and 1; "
                 "0.05 gives up at most 5 % of the default's reward"
             )
         self.reward_range = _range(reward_range)
         self.reserve = exact(reserve, "reserve")
         if self.reserve < 0:
-            raise InvalidInput(f"reserve = {reserve} must be >= 0; it is what may be lost on top")
+            raise InvalidInput(
+                f"reserve = {shown(reserve)} must be >= 0; it is what may be lost on top"
+            )
         self.places = self._places(places)
         self.unit = Unit(self.places)
+        self._check_width()
         self._share = self.alpha.as_integer_ratio()
         self.default = None if default is None else self._checked_default(default)
         self._constant = None if self.default is None else self._terms(self.default)
 
     def _places(self, places: int | None) -> int:
-        low, high = self.reward_range
-        bound = max(abs(low), abs(high), high - low)
         if places is None:
-            return finest_places(bound, self.reserve)
+            return finest_places(reach(*self.reward_range), self.reserve)
         if type(places) is not int or not -100 <= places <= 100:
-            raise InvalidInput(f"places = {places!r} must be an int in -100..100; 9 counts nanos")
+            raise InvalidInput(
+                f"places = {shown(places)} must be an int in -100..100; 9 counts billionths"
+            )
         return places
+
+    def _check_width(self) -> None:
+        low, high = self.reward_range
+        if not self.unit.floor(low) < self.unit.floor(high):
+            raise InvalidInput(
+                f"reward_range = ({low}, {high}) spans no whole unit of the books, "
+                f"10**{-self.places}; pass more places"
+            )
 
     def _checked_default(self, default: Any) -> Decimal:
         value = exact(default, "default")
         if value <= 0:
             raise InvalidInput(
-                f"default = {default} must be > 0; shift the rewards so that the default earns"
+                f"default = {shown(default)} must be > 0; "
+                "shift the rewards so that the default earns"
             )
         return self._in_range(value, default)
 
-    def _in_range(self, value: Decimal, shown: Any) -> Decimal:
+    def _in_range(self, value: Decimal, given: Any) -> Decimal:
         low, high = self.reward_range
         if not low <= value <= high:
             raise InvalidInput(
-                f"default = {shown} lies outside reward_range ({low}, {high}); "
+                f"default = {shown(given)} lies outside reward_range ({low}, {high}); "
                 "widen the range or correct the default"
             )
         return value
@@ -111,33 +124,32 @@ class RewardFloor:
             return self._constant
         value = exact(default, "default")
         if value < 0:
-            raise InvalidInput(f"default = {default} must be >= 0 at each play")
+            raise InvalidInput(
+                f"default = {shown(default)} must be >= 0 at each play; shift the rewards"
+            )
         return self._terms(self._in_range(value, default))
 
     def _terms(self, value: Decimal) -> Terms:
-        numerator, denominator = self._share
-        p, q = value.as_integer_ratio()
-        if self.places >= 0:
-            p *= 10**self.places
-        else:
-            q *= 10**-self.places
-        deposit = numerator * p // (denominator * q)
-        floor = -((numerator - denominator) * p // (denominator * q))
+        lost, whole = self._share
+        p, q = self.unit.ratio(value)
+        deposit = lost * p // (whole * q)
+        floor = -((lost - whole) * p // (whole * q))
         worst = self.unit.floor(self.reward_range[0])
         return Terms(self.unit.floor(value), floor, max(0, floor - worst), deposit)
 
     @property
     def fits_int64(self) -> bool:
         """Whether 10**9 plays fit the compiled engine's and the database's 64-bit integers."""
-        low, high = self.reward_range
-        return fits(max(abs(low), abs(high), high - low), self.reserve, self.places)
+        return fits(reach(*self.reward_range), self.reserve, self.places)
 
     def open(self, keep: int = 100_000) -> RewardBooks:
         """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""
+        if type(keep) is not int or keep < 0:
+            raise InvalidInput(f"keep = {shown(keep)} must be an int >= 0")
         return RewardBooks(self, Account(reserve=self.unit.floor(self.reserve)), Plays(keep))
 
     def config(self) -> dict[str, Any]:
-        """JSON-able settings; decimals as strings. ``RewardFloor(**config)`` is the inverse."""
+        """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
         low, high = self.reward_range
         return {
             "default": None if self.default is None else str(self.default),
@@ -168,10 +180,13 @@ class RewardFloor:
         )
 
     def __eq__(self, other: object) -> bool:
-        return isinstance(other, RewardFloor) and self.config() == other.config()
+        return isinstance(other, RewardFloor) and self._settings() == other._settings()
 
     def __hash__(self) -> int:
-        return hash(repr(self))
+        return hash(self._settings())
+
+    def _settings(self) -> tuple[Any, ...]:
+        return self.default, self.alpha, self.reward_range, self.reserve, self.places
 
 
 def _range(reward_range: Any) -> tuple[Decimal, Decimal]:
@@ -179,9 +194,9 @@ def _range(reward_range: Any) -> tuple[Decimal, Decimal]:
         low, high = reward_range
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"reward_range = {reward_range!r} must be a pair (r_min, r_max), e.g. (0, 1)"
+            f"reward_range = {shown(reward_range)} must be a pair (r_min, r_max), e.g. (0, 1)"
         ) from None
     bounds = exact(low, "r_min"), exact(high, "r_max")
     if not bounds[0] < bounds[1]:
-        raise InvalidInput(f"reward_range = ({low}, {high}) must have r_min < r_max")
+        raise InvalidInput(f"reward_range = ({shown(low)}, {shown(high)}) must have r_min < r_max")
     return bounds

@@ -17,7 +17,9 @@ class Statement:
         slack = reserve + earned - required - held
 
     An expired play counts as earned at its worst until its reward arrives; a default play counts
-    at its known value, whatever it really paid, and only once it was reported.
+    at its known value, whatever it really paid, and only once it was reported. Where a default or
+    its f is finer than the unit, slack is rounded down; earned and required are, per default play,
+    less than one unit too high.
     """
 
     earned: Decimal
@@ -38,6 +40,7 @@ class Statement:
     unreported: int
     """Default plays decided but not yet reported, so not yet credited."""
     expired: int
+    """Explorations that ever expired, those whose reward came later included."""
     voided: int
     breaches: int
     """Rewards below r_min: each may have broken the promise."""
