@@ -12,6 +12,7 @@ from typing import TypeVar
 F = TypeVar("F", bound=Callable[..., object])
 
 HELPERS: list[Callable[..., object]] = []
+"""What numba has not yet been told of; the engine empties it."""
 
 
 def jittable(function: F) -> F:

@@ -8,41 +8,41 @@ from typing import Any, ClassVar
 
 import numpy as np
 
+from surefoot._exact import exact, shown
 from surefoot.agents.play import Choice, Play, Reason, explain
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors import Outcome, RewardBooks, RewardFloor, Statement, Terms, statement
-from surefoot.policies.base import Label, Policy, Scoring, arm_labels
-
-_LEARNS = frozenset({Outcome.BOOKED, Outcome.BOOKED_LATE, Outcome.BREACH, Outcome.CAPPED})
+from surefoot.policies.base import Label, Policy, arm_chosen, arms_of, has, score_given
 
 
 class Agent:
     """Policy and floor together; a subclass says in ``_decide`` when the policy may play.
 
     An agent owns its policy and its books and is not thread-safe. Every method checks first and
-    changes after: an error leaves policy and books as they were.
+    changes after: what it refuses leaves books, clock and policy as they were.
     """
 
     gate: ClassVar[str]
     """How the simulator interleaves this agent's default plays: account, pledge or none."""
 
     def __init__(self, policy: Policy, floor: RewardFloor, seed: Any = None) -> None:
-        if not isinstance(policy, Policy):
+        self.arms: tuple[Label, ...] = arms_of(policy)
+        if not isinstance(floor, RewardFloor):
             raise InvalidInput(
-                f"policy = {policy!r} does not follow surefoot.policies.Policy: it needs n_arms, "
-                "select(context, rng), update(arm, reward, context), state() and restore(state)"
+                f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
             )
         self.policy = policy
         self.floor = floor
-        labels = getattr(policy, "arms", None)
-        self.arms: tuple[Label, ...] = arm_labels(policy.n_arms if labels is None else None, labels)
         self.turns = 0
         """m: how often the policy has been asked."""
         self.paused = False
-        self._numbers = {label: number for number, label in enumerate(self.arms)}
+        self._rng = _generator(seed)
         self._books: RewardBooks = floor.open()
-        self._rng = np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
-        self._given: dict[int, tuple[Play, Any]] = {}
+        self._open: dict[int, tuple[Play, Any]] = {}
+        """The plays given out and not closed yet, each with its context."""
+        self._numbers = {label: number for number, label in enumerate(self.arms)}
+        self._scores = has(policy, "best")
+        self._unit = bool(getattr(policy, "unit_rewards", False))
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         raise NotImplementedError
@@ -56,36 +56,57 @@ class Agent:
         is this play's own known default value, for a floor without a constant one.
         """
         terms = self.floor.terms(default)
-        candidates = self._candidates(allowed)
+        candidates = None if allowed is None else self._candidates(allowed)
         if self.paused:
             return self._play_default(terms, Reason.PAUSED)
         if candidates is not None and not candidates:
             return self._play_default(terms, Reason.NO_ALLOWED_ARM)
         return self._decide(context, candidates, terms)
 
-    def select_many(self, n: int, context: Any = None, default: Any = None) -> list[Play]:
-        """Decide n plays in a row on the same account, before any of them is reported."""
+    def select_many(
+        self,
+        n: int,
+        context: Any = None,
+        allowed: Iterable[Label] | None = None,
+        default: Any = None,
+    ) -> list[Play]:
+        """Decide n plays in a row on the same account, before any of them is reported.
+
+        Should the policy fail on the way, the plays decided before it did are void.
+        """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
-            raise InvalidInput(f"n = {n!r} must be an int >= 0")
-        return [self.select(context, default=default) for _ in range(n)]
+            raise InvalidInput(f"n = {shown(n)} must be an int >= 0")
+        if allowed is not None:
+            allowed = [self.arms[number] for number in self._candidates(allowed)]
+        plays: list[Play] = []
+        try:
+            while len(plays) < n:
+                plays.append(self.select(context, allowed, default))
+        except BaseException:
+            for play in plays:
+                self.void(play)
+            raise
+        return plays
 
     def update(self, play: Play | int, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought: an exploration's reward, or that the default was played.
 
         A default play is credited here, at its known value; a reward given with it is recorded,
-        and counted as a mismatch if it differs. An expired play may still be settled, once.
+        and counted as a mismatch if it differs. An expired play may still be settled, once. Should
+        the policy fail to learn the reward, it is booked all the same; a repeat tells it again.
         """
         number = self._id(play)
         if base_rewards is not None:
             raise InvalidInput(
-                f"base_rewards of play {number}: {type(self.policy).__name__} plays single arms "
-                "and learns from reward alone"
+                f"base_rewards of play {shown(number)}: {type(self.policy).__name__} plays single "
+                "arms and learns from reward alone"
             )
         outcome = self._books.settle(number, reward)
-        if outcome in _LEARNS and number in self._given:
-            given, context = self._given.pop(number)
+        if number in self._open:
+            given, context = self._open[number]
             if not given.is_default:
-                self.policy.update(given.index, self._told(reward, outcome), context)
+                self.policy.update(given.index, self._told(reward), context)
+            del self._open[number]
         return outcome
 
     def expire(self, play: Play | int) -> Outcome:
@@ -113,16 +134,20 @@ class Agent:
         self.paused = False
 
     def explain(self, play: Play | int) -> str:
-        """Say in one sentence, in numbers, why a play is what it is."""
+        """Say in one sentence, in numbers, why a play is what it is.
+
+        A play's id is enough while it is open; later its ``Play`` is asked for.
+        """
         if isinstance(play, Play):
             return explain(play)
         number = self._id(play)
-        if number not in self._given:
+        self._books.plays.get(number)
+        if number not in self._open:
             raise UnknownPlay(
                 f"play {number} is closed and its numbers are kept no longer; "
                 "pass the Play that select() returned"
             )
-        return explain(self._given[number][0])
+        return explain(self._open[number][0])
 
     @property
     def account(self) -> Statement:
@@ -135,53 +160,58 @@ class Agent:
 
         save(self, path)
 
-    def _candidates(self, allowed: Iterable[Label] | None) -> list[int] | None:
-        if allowed is None:
-            return None
-        if isinstance(allowed, str):
+    def _candidates(self, allowed: Iterable[Label]) -> list[int]:
+        if isinstance(allowed, str | bytes):
             raise InvalidInput(f"allowed = {allowed!r} is one string; give a list: [{allowed!r}]")
-        for label in (labels := list(allowed)):
-            if label not in self._numbers:
-                raise InvalidInput(f"allowed arm {label!r} is none of this agent's {self._named()}")
-        return sorted({self._numbers[label] for label in labels})
+        try:
+            labels = list(allowed)
+        except TypeError:
+            raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
+        return sorted({self._number(label) for label in labels})
 
-    def _named(self) -> str:
-        shown = ", ".join(repr(label) for label in self.arms[:8])
-        return f"{len(self.arms)} arms: {shown}{', ...' if len(self.arms) > 8 else ''}"
+    def _number(self, label: Any) -> int:
+        # True == 1, but who passes it has a mask in mind.
+        if not isinstance(label, bool | np.bool_):
+            try:
+                return self._numbers[label]
+            except (KeyError, TypeError):
+                pass
+        few = ", ".join(repr(arm) for arm in self.arms[:8])
+        raise InvalidInput(
+            f"allowed arm {shown(label)} is none of this agent's {len(self.arms)} arms: "
+            f"{few}{', ...' if len(self.arms) > 8 else ''}"
+        )
 
     def _ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float | None]:
-        """Let the policy take one turn."""
+        """Let the policy take one turn: its arm, and the score it gives it."""
+        policy: Any = self.policy
         score: float | None = None
-        if isinstance(self.policy, Scoring):
-            arm, score = self.policy.best(context, self._rng, allowed)
-        elif allowed is not None:
-            raise InvalidInput(
-                f"allowed = {allowed} cannot be kept: {type(self.policy).__name__} has no "
-                "best(context, rng, allowed); leave allowed out or add that method"
-            )
+        if self._scores:
+            arm, score = score_given(policy, policy.best(context, self._rng, allowed))
+        elif allowed is None:
+            arm = policy.select(context, self._rng)
         else:
-            arm = self.policy.select(context, self._rng)
-        if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
-            raise InvalidInput(f"{type(self.policy).__name__} chose {arm!r}; an arm is an int")
-        if not 0 <= arm < len(self.arms):
             raise InvalidInput(
-                f"{type(self.policy).__name__} chose arm {arm}, outside 0..{len(self.arms) - 1}"
+                f"allowed = {[self.arms[arm] for arm in allowed]} cannot be kept: "
+                f"{type(policy).__name__} has no best(context, rng, allowed); "
+                "leave allowed out or add that method"
             )
+        arm = arm_chosen(policy, arm, len(self.arms), allowed)
         self.turns += 1
-        return int(arm), score
+        return arm, score
 
     def _explore(
         self, arm: int, choice: Choice, reason: Reason, terms: Terms, context: Any
     ) -> Play:
         play = self._play(arm, self.arms[arm], reason, terms, choice)
         self._books.explore(terms)
-        self._given[play.id] = (play, context)
+        self._open[play.id] = (play, context)
         return play
 
     def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
         play = self._play(-1, None, reason, terms, choice)
         self._books.default(terms)
-        self._given[play.id] = (play, None)
+        self._open[play.id] = (play, None)
         return play
 
     def _play(
@@ -193,23 +223,23 @@ class Agent:
             account.available, account.held, plays.pending, plays.unreported, choice,
         )  # fmt: skip
 
-    def _told(self, reward: Any, outcome: Outcome) -> float:
+    def _told(self, reward: Any) -> float:
         """The reward as the policy is told it; one above the range as the range's end."""
-        if getattr(self.policy, "unit_rewards", False):
+        if self._unit:
             return self._books.unit_reward(reward)
-        return float(self.floor.reward_range[1] if outcome is Outcome.CAPPED else reward)
+        return float(min(exact(reward, "reward"), self.floor.reward_range[1]))
 
     def _rival(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
-        if getattr(self.policy, "unit_rewards", False):
+        if self._unit:
             return self._books.unit_default(terms)
         return float(self.floor.unit.decimal(terms.value))
 
     def _id(self, play: Play | int) -> int:
         if not isinstance(play, Play):
             return int(play) if isinstance(play, np.integer) else play
-        given = self._given.get(play.id)
-        if given is not None and given[0] != play:
+        given = self._open.get(play.id)
+        if given is not None and given[0] is not play and given[0] != play:
             raise PlayConflict(
                 f"play {play.id} was given out by another agent; report it to the one that did"
             )
@@ -218,5 +248,14 @@ class Agent:
     def _closed(self, number: int, report: Any) -> Outcome:
         outcome: Outcome = report(number)
         if outcome is Outcome.BOOKED:
-            self._given.pop(number, None)
+            self._open.pop(number, None)
         return outcome
+
+
+def _generator(seed: Any) -> np.random.Generator:
+    try:
+        return np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"
+        ) from None

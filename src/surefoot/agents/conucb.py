@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import NANO, IndexKernels, add, register
-from surefoot.policies.base import arm_labels
+from surefoot.policies.base import Label, arm_labels
 
 SCALES = {"bounded": 0.5, "paper": 1.0, "libbandit": 2.0}
 RADII = ("simple", "iterated", "libbandit")
@@ -93,7 +94,7 @@ class ConUCB(Agent):
     >>> agent.update(agent.select())
     <Outcome.BOOKED: 'booked'>
     >>> agent.explain(agent.select())  # doctest: +ELLIPSIS
-    'Play 1 explores arm 0, whose upper bound is inf: the lower confidence bounds prove 0 more ...
+    'Play 1 explores arm 0, which scores inf: the lower confidence bounds prove 0 more mean ...
 
     Holds when: rewards are independent and in range: with probability 1 - delta (by the radius
     and scale that are valid), the sum of the played arms' means keeps the floor. Does not hold
@@ -117,18 +118,28 @@ class ConUCB(Agent):
     ) -> None:
         if default is None:
             raise InvalidInput("default is missing; ConUCB needs the default's known reward")
-        self.delta, self.radius, self.scale = delta, radius, scale
         record = _record(len(arm_labels(n_arms, arms)), delta, radius, scale)
+        self.delta, self.radius, self.scale = float(delta), radius, scale
         self.bounds = IndexPolicy(record, n_arms, arms)
         super().__init__(self.bounds, RewardFloor(default, alpha, reward_range), seed)
 
+    def select(
+        self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None
+    ) -> Play:
+        """Decide one play, see ``Agent.select``; the default is constant here."""
+        if default is not None:
+            raise InvalidInput(
+                f"default = {shown(default)}: ConUCB knows one constant default; give it to ConUCB"
+            )
+        return super().select(context, allowed)
+
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self.bounds.peek(self.turns + 1, allowed)
-        rival, margin = self._rival(terms), self._margin(arm, terms)
-        if not score > rival:
-            choice = Choice(self.arms[arm], score, rival)
+        choice = Choice(self.arms[arm], score, self._rival(terms))
+        if choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        choice = Choice(self.arms[arm], score, rival, margin)
+        margin = self._margin(arm, terms)
+        choice = choice._replace(margin=margin)
         if margin < 0:
             return self._play_default(terms, Reason.SLACK_SHORT, choice)
         self.turns += 1
@@ -145,11 +156,13 @@ class ConUCB(Agent):
 
 def _record(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
     if not (isinstance(delta, float | int) and 0 < delta < 1):
-        raise InvalidInput(f"delta = {delta!r} must lie strictly between 0 and 1, e.g. 1/horizon")
+        raise InvalidInput(
+            f"delta = {shown(delta)} must lie strictly between 0 and 1, e.g. 1/horizon"
+        )
     if radius not in RADII:
-        raise InvalidInput(f"radius = {radius!r} is none of {', '.join(map(repr, RADII))}")
-    if scale not in SCALES:
-        raise InvalidInput(f"scale = {scale!r} is none of {', '.join(map(repr, SCALES))}")
+        raise InvalidInput(f"radius = {shown(radius)} is none of {', '.join(map(repr, RADII))}")
+    if scale not in tuple(SCALES):
+        raise InvalidInput(f"scale = {shown(scale)} is none of {', '.join(map(repr, SCALES))}")
     zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / delta
     if radius == "simple":
         return ConUCBRecord(True, SCALES[scale], zeta, 0.0, 0.0)

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar
 
+from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
-from surefoot.policies.base import Policy, Scoring
+from surefoot.policies.base import Policy
 
 
 class GenCB(Agent):
@@ -55,22 +56,23 @@ class GenCB(Agent):
         default_competes: bool | None = None,
     ) -> None:
         super().__init__(policy, floor, seed)
-        scores = isinstance(policy, Scoring)
-        if default_competes and not scores:
+        if default_competes is not None and not isinstance(default_competes, bool):
+            raise InvalidInput(
+                f"default_competes = {shown(default_competes)} must be True, False or None"
+            )
+        if default_competes and not self._scores:
             raise InvalidInput(
                 f"default_competes = True needs scores: {type(policy).__name__} has no "
                 "best(context, rng, allowed); add it, or pass default_competes=False"
             )
-        self.default_competes = scores if default_competes is None else bool(default_competes)
+        self.default_competes = self._scores if default_competes is None else default_competes
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self._books.affords(terms):
             return self._play_default(terms, Reason.SLACK_SHORT)
         arm, score = self._ask(context, allowed)
-        choice = Choice(self.arms[arm], score)
-        if self.default_competes and score is not None:
-            rival = self._rival(terms)
-            choice = choice._replace(rival=rival)
-            if not score > rival:
-                return self._play_default(terms, Reason.DEFAULT_BEST, choice)
+        rival = self._rival(terms) if self.default_competes else None
+        choice = Choice(self.arms[arm], score, rival)
+        if choice.loses:
+            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         return self._explore(arm, choice, Reason.SLACK_OK, terms, context)

@@ -32,7 +32,7 @@ class Plain(Agent):
 
     def __init__(self, policy: Policy, floor: RewardFloor | None = None, seed: Any = None) -> None:
         self.measured = floor is not None
-        super().__init__(policy, floor or RewardFloor(default=1, alpha=0.5), seed)
+        super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self._ask(context, allowed)

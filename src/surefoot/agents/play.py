@@ -33,6 +33,11 @@ class Choice(NamedTuple):
     margin: int | None = None
     """For gates on means (ConUCB): what is proved above the floor, in units."""
 
+    @property
+    def loses(self) -> bool:
+        """Whether the default competed and the arm's score is not above its value."""
+        return self.rival is not None and self.score is not None and not self.score > self.rival
+
 
 class Play(NamedTuple):
     """One decision of an agent; report what came of it with ``agent.update(play, reward)``.
@@ -68,12 +73,15 @@ class Play(NamedTuple):
 
     @property
     def slack(self) -> Decimal:
-        return Unit(self.places).decimal(self.available)
+        return self.amount(self.available)
 
     @property
     def worst_case(self) -> Decimal:
-        hold = 0 if self.is_default else self.terms.hold
-        return Unit(self.places).decimal(self.available - hold)
+        return self.amount(self.available - (0 if self.is_default else self.terms.hold))
+
+    def amount(self, units: int) -> Decimal:
+        """Units of the books as an exact decimal."""
+        return Unit(self.places).decimal(units)
 
     def __repr__(self) -> str:
         return (
@@ -95,52 +103,71 @@ def short(amount: Decimal) -> str:
 def explain(play: Play) -> str:
     """Say in one sentence, in numbers, why this play is what it is."""
     slack = f"the slack is {short(play.slack)}{_waiting(play)}"
-    if play.reason is Reason.PAUSED:
-        return f"Play {play.id} is the default because the agent is paused; {slack}."
-    if play.reason is Reason.NO_ALLOWED_ARM:
-        return f"Play {play.id} is the default because no arm is allowed; {slack}."
-    if play.choice is not None and play.choice.margin is not None:
-        return _explain_margin(play, play.choice, play.choice.margin)
-    loss = short(Unit(play.places).decimal(play.terms.hold))
-    if play.reason is Reason.SLACK_SHORT:
-        missing = short(Unit(play.places).decimal(play.terms.hold - play.available))
+    match play.reason:
+        case Reason.PAUSED:
+            because = f"is the default because the agent is paused; {slack}"
+        case Reason.NO_ALLOWED_ARM:
+            because = f"is the default because no arm is allowed; {slack}"
+        case Reason.DEFAULT_BEST:
+            because = f"is the default by choice: {_beaten(play.choice)}; {slack}"
+        case Reason.UNGUARDED:
+            because = f"is {_arm(play.choice)}; nothing guards it, and {slack}"
+        case Reason.SLACK_SHORT:
+            because = f"is the default because {_too_little(play, slack)}"
+        case Reason.SLACK_OK:
+            because = f"explores {_arm(play.choice)}: {_enough(play, slack)}"
+    return f"Play {play.id} {because}."
+
+
+def _too_little(play: Play, slack: str) -> str:
+    margin = play.choice and play.choice.margin
+    if margin is not None:
         return (
-            f"Play {play.id} is the default because an exploration could lose {loss} and {slack}, "
-            f"{missing} too little."
+            f"with {_arm(play.choice)}, the lower confidence bounds prove "
+            f"{short(play.amount(-margin))} less mean reward than the floor asks"
         )
-    assert play.choice is not None
-    if play.reason is Reason.DEFAULT_BEST:
+    missing = short(play.amount(play.terms.hold - play.available))
+    return f"an exploration could lose {_loss(play)} and {slack}, {missing} too little"
+
+
+def _enough(play: Play, slack: str) -> str:
+    margin = play.choice and play.choice.margin
+    if margin is not None:
         return (
-            f"Play {play.id} is the default by choice: the best arm {play.choice.arm!r} scores "
-            f"{play.choice.score:.6g}, not above the default's {play.choice.rival:.6g}; {slack}."
+            f"the lower confidence bounds prove {short(play.amount(margin))} more mean reward "
+            "than the floor asks"
         )
-    scored = "" if play.choice.score is None else f", which scores {play.choice.score:.6g}"
-    if play.reason is Reason.UNGUARDED:
-        return f"Play {play.id} is arm {play.arm!r}{scored}; nothing guards it; {slack}."
+    left = short(play.worst_case)
+    return f"it can lose {_loss(play)} and {slack}, so at worst {left} is left"
+
+
+def _arm(choice: Choice | None) -> str:
+    assert choice is not None
+    scored = "" if choice.score is None else f", which scores {choice.score:.6g}"
+    return f"arm {choice.arm!r}{scored}"
+
+
+def _beaten(choice: Choice | None) -> str:
+    assert choice is not None
     return (
-        f"Play {play.id} explores arm {play.arm!r}{scored}: it can lose {loss} and {slack}, "
-        f"so at worst {short(play.worst_case)} is left."
+        f"the best arm {choice.arm!r} scores {choice.score:.6g}, "
+        f"not above the default's {choice.rival:.6g}"
     )
+
+
+def _loss(play: Play) -> str:
+    return short(play.amount(play.terms.hold))
 
 
 def _waiting(play: Play) -> str:
     parts = []
     if play.pending:
-        held = short(Unit(play.places).decimal(play.held))
-        parts.append(f"{held} held by {play.pending} explorations whose reward is not known")
+        held = short(play.amount(play.held))
+        parts.append(f"{held} held by {_count(play.pending, 'exploration')} not yet settled")
     if play.unreported:
-        parts.append(f"{play.unreported} default plays not yet reported, so not credited")
+        parts.append(f"{_count(play.unreported, 'default play')} not yet reported, so not credited")
     return f" ({'; '.join(parts)})" if parts else ""
 
 
-def _explain_margin(play: Play, choice: Choice, margin: int) -> str:
-    amount = short(Unit(play.places).decimal(abs(margin)))
-    if play.reason is Reason.SLACK_SHORT:
-        return (
-            f"Play {play.id} is the default because the lower confidence bounds with arm "
-            f"{choice.arm!r} prove {amount} too little mean reward."
-        )
-    return (
-        f"Play {play.id} explores arm {choice.arm!r}, whose upper bound is {choice.score:.6g}: the "
-        f"lower confidence bounds prove {amount} more mean reward than the floor asks."
-    )
+def _count(number: int, what: str) -> str:
+    return f"{number:,} {what}{'' if number == 1 else 's'}"

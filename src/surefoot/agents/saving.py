@@ -9,17 +9,16 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-
 from surefoot.agents._agent import Agent
 from surefoot.agents.conucb import ConUCB
 from surefoot.agents.gencb import GenCB
+from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
-from surefoot.policies.base import Policy
+from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 1
@@ -29,36 +28,28 @@ _POLICIES: dict[str, Any] = {"UCB1": UCB1, "KLUCB": KLUCB}
 def save(agent: Agent, path: str | PathLike[str]) -> None:
     """Write an agent as JSON: versioned, with a checksum, replacing the file only when complete.
 
-    Raises InvalidInput if a context or a policy's ``state()`` is not JSON-able.
+    Raises InvalidInput if a context or a policy's ``state()`` cannot be said in JSON, or if the
+    path cannot be a file.
     """
-    body = {
-        "agent": type(agent).__name__,
-        "settings": _settings(agent),
-        "floor": agent.floor.config(),
-        "books": agent._books.snapshot(),
-        "policy": _policy(agent.policy),
-        "turns": agent.turns,
-        "paused": agent.paused,
-        "rng": agent._rng.bit_generator.state,
-        "given": [
-            [*_row(play), _encoded(play, context)] for play, context in agent._given.values()
-        ],
-    }
-    try:
-        text = _canonical(body)
-    except (TypeError, ValueError) as error:
-        raise InvalidInput(
-            f"the state of {type(agent.policy).__name__} cannot be saved as JSON ({error}); "
-            "its state() must return plain numbers, strings, lists and dicts"
-        ) from None
-    document = {"format": FORMAT, "version": VERSION, "sha256": _digest(text), "body": body}
     target = Path(path)
+    if target.is_dir() or not target.parent.is_dir():
+        raise InvalidInput(f"path = {target} must name a file in a folder that exists")
+    try:
+        text = _canonical(_body(agent))
+    except (RecursionError, ValueError) as error:
+        if isinstance(error, InvalidInput):
+            raise
+        raise InvalidInput(f"the agent cannot be saved as JSON: {error}") from None
+    head = f'"format":"{FORMAT}","version":{VERSION},"sha256":"{_digest(text)}"'
     draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    with draft.open("w", encoding="utf-8") as file:
-        json.dump(document, file, sort_keys=True)
-        file.flush()
-        os.fsync(file.fileno())
-    draft.replace(target)
+    try:
+        with draft.open("w", encoding="utf-8") as file:
+            file.write(f'{{{head},"body":{text}}}\n')
+            file.flush()
+            os.fsync(file.fileno())
+        draft.replace(target)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
 def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
@@ -77,23 +68,25 @@ def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     >>> again.update(play.id)
     <Outcome.BOOKED: 'booked'>
     """
-    body = _body(path)
+    body = _read(Path(path))
     try:
         return _built(body, policy)
     except InvalidInput:
         raise
-    except (AttributeError, IndexError, KeyError, TypeError, ValueError) as error:
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
         raise DamagedFile(
             f"{path}: the parts of the saved agent do not fit together "
             f"({type(error).__name__}: {error}); restore the file from a copy"
         ) from error
 
 
-def _body(path: str | PathLike[str]) -> dict[str, Any]:
-    raw = Path(path).read_bytes()
+def _read(path: Path) -> dict[str, Any]:
+    """The body of a saved file, if file and checksum are what ``save`` writes."""
+    if path.is_dir():
+        raise DamagedFile(f"{path} is not a saved agent: it is a folder")
     try:
-        document = json.loads(raw.decode("utf-8"))
-    except (UnicodeDecodeError, json.JSONDecodeError) as error:
+        document = json.loads(path.read_bytes().decode("utf-8"))
+    except (RecursionError, ValueError) as error:
         raise DamagedFile(f"{path} is not a saved agent: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise DamagedFile(f"{path} is not a saved agent: its format is not {FORMAT!r}")
@@ -103,129 +96,115 @@ def _body(path: str | PathLike[str]) -> dict[str, Any]:
             "load it with the release that wrote it"
         )
     body = document.get("body")
-    if not isinstance(body, dict) or _digest(_canonical(body)) != document.get("sha256"):
+    if not isinstance(body, dict) or not _is_whole(body, document.get("sha256")):
         raise DamagedFile(f"{path} is damaged: its checksum is wrong; restore it from a copy")
     return body
 
 
+def _body(agent: Agent) -> dict[str, Any]:
+    policy = agent.policy
+    kind = type(policy).__name__
+    ours = _POLICIES.get(kind) is type(policy)
+    return {
+        "agent": type(agent).__name__,
+        "settings": _settings(agent),
+        "floor": agent.floor.config(),
+        "books": agent._books.snapshot(),
+        "policy": {
+            "kind": kind,
+            "config": policy.config() if ours else None,  # type: ignore[attr-defined]
+            "arms": list(agent.arms),
+            "state": pack(policy.state(), f"state() of {kind}"),
+        },
+        "turns": agent.turns,
+        "paused": agent.paused,
+        "rng": agent._rng.bit_generator.state,
+        "open": [
+            [_row(play), pack(context, f"the context of pending play {play.id}")]
+            for play, context in agent._open.values()
+        ],
+    }
+
+
 def _settings(agent: Agent) -> dict[str, Any]:
-    if isinstance(agent, GenCB):
+    if type(agent) is GenCB:
         return {"default_competes": agent.default_competes}
-    if isinstance(agent, Plain):
+    if type(agent) is Plain:
         return {"measured": agent.measured}
-    if isinstance(agent, ConUCB):
+    if type(agent) is ConUCB:
         return {"delta": agent.delta, "radius": agent.radius, "scale": agent.scale}
     raise InvalidInput(
         f"{type(agent).__name__} cannot be saved; save GenCB, Plain or ConUCB agents"
     )
 
 
-def _policy(policy: Policy) -> dict[str, Any]:
-    kind = type(policy)
-    ours = _POLICIES.get(kind.__name__) is kind
-    config = policy.config() if ours else None  # type: ignore[attr-defined]
-    return {
-        "kind": kind.__name__,
-        "ours": ours,
-        "config": config,
-        "labels": list(getattr(policy, "arms", range(policy.n_arms))),
-        "state": policy.state(),
-    }
-
-
 def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
     floor = RewardFloor.from_config(body["floor"])
-    saved, settings = body["policy"], body["settings"]
+    kind, saved, settings = body["agent"], body["policy"], body["settings"]
     agent: Agent
-    match body["agent"]:
-        case "GenCB":
-            agent = GenCB(_restored(saved, policy), floor, **settings)
-        case "Plain":
-            agent = Plain(_restored(saved, policy), floor if settings["measured"] else None)
-        case "ConUCB":
-            agent = ConUCB(
-                default=floor.default,
-                alpha=floor.alpha,
-                arms=saved["labels"],
-                reward_range=floor.reward_range,
-                **settings,
-            )
-            agent.policy.restore(saved["state"])
-        case kind:
-            raise ValueError(f"unknown agent {kind!r}")
+    if kind == "ConUCB":
+        if policy is not None:
+            raise InvalidInput(f"policy = {policy!r} was given, but the saved agent is a ConUCB")
+        agent = ConUCB(
+            default=floor.default, alpha=floor.alpha, arms=saved["arms"],
+            reward_range=floor.reward_range, **settings,
+        )  # fmt: skip
+    elif kind == "GenCB":
+        agent = GenCB(_fresh(saved, policy), floor, **settings)
+    elif kind == "Plain":
+        agent = Plain(_fresh(saved, policy), floor if settings["measured"] else None)
+    else:
+        raise ValueError(f"unknown agent {kind!r}")
+    agent.policy.restore(unpack(saved["state"]))
     agent._books = RewardBooks.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
-    agent._rng = np.random.default_rng()
     agent._rng.bit_generator.state = body["rng"]
-    for *row, context in body["given"]:
+    for row, context in body["open"]:
         play = _unrow(row)
-        agent._given[play.id] = (play, _decoded(context))
+        agent._open[play.id] = (play, unpack(context))
     return agent
 
 
-def _restored(saved: dict[str, Any], policy: Policy | None) -> Policy:
-    if saved["ours"]:
+def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
+    """A policy of the saved kind: one of ours is built, the user's own has to be given."""
+    kind, config = saved["kind"], saved["config"]
+    if config is not None:
         if policy is not None:
             raise InvalidInput(
-                f"policy = {policy!r} was given, but the saved policy is a {saved['kind']} of "
+                f"policy = {policy!r} was given, but the saved policy is a {kind} of "
                 "surefoot's own; load it without policy"
             )
-        fresh: Policy = _POLICIES[saved["kind"]](**saved["config"])
-    elif policy is None:
+        ours: Policy = _POLICIES[kind](**config)
+        return ours
+    if policy is None:
         raise InvalidInput(
-            f"the saved policy is of your own class {saved['kind']}; pass a fresh one: "
-            f"load(path, policy={saved['kind']}(...))"
+            f"the saved policy is of your own class {kind}; pass a fresh one: "
+            f"load(path, policy={kind}(...))"
         )
-    elif type(policy).__name__ != saved["kind"]:
-        raise InvalidInput(f"policy is a {type(policy).__name__}, the saved one a {saved['kind']}")
-    else:
-        fresh = policy
-    labels = list(getattr(fresh, "arms", range(fresh.n_arms)))
-    if labels != saved["labels"]:
-        raise InvalidInput(f"policy has arms {labels}, the saved one {saved['labels']}")
-    fresh.restore(saved["state"])
-    return fresh
+    if type(policy).__name__ != kind:
+        raise InvalidInput(f"policy = {policy!r} is not of the saved policy's class {kind}")
+    arms = list(arms_of(policy))
+    if arms != saved["arms"]:
+        raise InvalidInput(f"policy has the arms {arms}, the saved one {saved['arms']}")
+    return policy
 
 
-def _row(play: Play) -> list[Any]:
-    choice = None if play.choice is None else [_finite(field) for field in play.choice]
-    return [*play[:5], list(play.terms), *play[6:-1], choice]
+def _row(play: Play) -> dict[str, Any]:
+    choice = None if play.choice is None else pack(list(play.choice), "choice")
+    return {**play._asdict(), "terms": list(play.terms), "choice": choice}
 
 
-def _unrow(row: list[Any]) -> Play:
-    number, arm, index, reason, turn, terms, *rest, choice = row
-    chosen = None if choice is None else Choice(*map(_unfinite, choice))
-    return Play._make([number, arm, index, Reason(reason), turn, Terms(*terms), *rest, chosen])
+def _unrow(row: dict[str, Any]) -> Play:
+    choice = None if row["choice"] is None else Choice(*unpack(row["choice"]))
+    terms, reason = Terms(*row["terms"]), Reason(row["reason"])
+    return Play(**{**row, "terms": terms, "reason": reason, "choice": choice})
 
 
-def _finite(field: Any) -> Any:
-    """An unplayed arm's score is infinite, which JSON cannot say."""
-    return {"infinite": field > 0} if field in (float("inf"), float("-inf")) else field
-
-
-def _unfinite(field: Any) -> Any:
-    if isinstance(field, dict):
-        return float("inf") if field["infinite"] else float("-inf")
-    return field
-
-
-def _encoded(play: Play, context: Any) -> Any:
-    if isinstance(context, np.ndarray):
-        return {"array": context.tolist(), "dtype": str(context.dtype)}
+def _is_whole(body: dict[str, Any], checksum: Any) -> bool:
     try:
-        _canonical(context)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"the context of pending play {play.id} ({type(context).__name__}) cannot be saved as "
-            "JSON; pass numbers, strings, lists, dicts or a numpy array"
-        ) from None
-    return {"json": context}
-
-
-def _decoded(context: dict[str, Any]) -> Any:
-    if "array" in context:
-        return np.array(context["array"], dtype=context["dtype"])
-    return context["json"]
+        return bool(_digest(_canonical(body)) == checksum)
+    except ValueError:  # it holds a NaN, which save never writes
+        return False
 
 
 def _canonical(body: Any) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -10,11 +11,20 @@ import numpy as np
 from surefoot.policies import _kernels
 from surefoot.policies.base import arm_labels
 
+_SHIFT = 6
+"""Ceilings are drawn up for the next m/64 turns: wider ones let more arms through, narrower ones
+are drawn up more often."""
+_MARGIN = 1e-9
+"""An index that is found by iteration may fall by less than this while its scale grows."""
+
 
 class IndexPolicy:
     """An arm's index is computed from what is known of it; the first largest one is played.
 
-    Subclasses set ``record``, the parameter record whose kernels do the work.
+    Subclasses set ``record``, the parameter record whose kernels do the work. Few indices are
+    computed anew at each turn: an index only grows with the turn, so its value some turns ahead
+    is a ceiling until then, and an arm whose ceiling lies below what another arm has now is
+    passed over. The decision is that of ``_kernels.argmax`` over all arms, ties included.
     """
 
     unit_rewards = True
@@ -25,7 +35,17 @@ class IndexPolicy:
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.record = record
-        self._state: tuple[list[Any], ...] = _kernels.init(record, self.n_arms)
+        self._kernels = _kernels.KERNELS[type(record)]
+        self._begin(0, self._kernels.init(record, self.n_arms))
+
+    def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
+        self.turns, self._state = turns, state
+        self._look_ahead(max(turns, 1))
+
+    def _look_ahead(self, turn: int) -> None:
+        """Draw up every arm's ceiling, good for the turns up to this one."""
+        self._reach = self._kernels.scale(self.record, turn)
+        self._ceilings = np.array([self._ceiling(arm) for arm in range(self.n_arms)])
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
@@ -36,9 +56,20 @@ class IndexPolicy:
 
     def peek(self, turn: int, allowed: Sequence[int] | None = None) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
-        arms = range(self.n_arms) if allowed is None else allowed
-        arm, score = _kernels.argmax(self.record, self._state, turn, arms)
-        return int(arm), float(score)
+        if allowed is None:
+            scale = self._kernels.scale(self.record, turn)
+            if scale > self._reach:
+                self._look_ahead(turn + 1 + (turn >> _SHIFT))
+            leader = int(self._ceilings.argmax())
+            score = self._kernels.index(self.record, self._state, leader, scale, -math.inf)
+            allowed = (self._ceilings >= score).nonzero()[0].tolist()
+            if len(allowed) == 1:
+                return leader, score
+        return _kernels.argmax(self.record, self._state, turn, allowed)
+
+    def _ceiling(self, arm: int) -> float:
+        index = self._kernels.index(self.record, self._state, arm, self._reach, -math.inf)
+        return float(index) + _MARGIN
 
     def select(self, context: Any, rng: np.random.Generator) -> int:
         """Take a turn: the first arm of the largest index."""
@@ -46,11 +77,12 @@ class IndexPolicy:
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""
-        _kernels.update(self.record, self._state, arm, reward)
+        self._kernels.update(self.record, self._state, arm, reward)
+        self._ceilings[arm] = self._ceiling(arm)
 
     def pledge(self, arm: int) -> float:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
-        return float(_kernels.pledge(self.record, self._state, arm))
+        return float(self._kernels.pledge(self.record, self._state, arm))
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
@@ -61,7 +93,7 @@ class IndexPolicy:
         rows = tuple(list(row) for row in state["arms"])
         if [len(row) for row in rows] != [self.n_arms] * len(self._state):
             raise ValueError(f"the saved state is not of {self.n_arms} arms")
-        self.turns, self._state = int(state["turns"]), rows
+        self._begin(int(state["turns"]), rows)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings: the labels and the parameter record."""

@@ -23,9 +23,9 @@ class IndexKernels(NamedTuple):
     """The text of one index policy; ``policy`` is its parameter record.
 
     ``init(policy, n_arms) -> tuple of lists``, the state, one entry an arm ·
-    ``scale(policy, m) -> s``, what all arms share at turn m ·
-    ``index(policy, state, k, s, best) -> y``; where y is certainly not above ``best`` any
-    number not above it may be returned · ``update(policy, state, k, reward)`` ·
+    ``scale(policy, m) -> s``, what all arms share at turn m, never falling ·
+    ``index(policy, state, k, s, best) -> y``, never falling as s grows; where y is certainly not
+    above ``best`` any number not above it may be returned · ``update(policy, state, k, reward)`` ·
     ``pledge(policy, state, k)``, a lower bound on the mean reward of all turns and of one more
     of arm k, for agents whose gate asks for it.
     """

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import math
+import operator
 from collections.abc import Hashable, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 
 Label = Hashable
-"""An arm as the user names it: an index or any JSON-able label."""
+"""An arm as the user names it: an index, or a label that is a string or an int."""
 
 
 @runtime_checkable
@@ -18,8 +21,9 @@ class Policy(Protocol):
     """A standard bandit algorithm, the paper's A_S: it never sees default plays or the slack.
 
     Arms are 0..n_arms-1; ``select`` is called once for each of the policy's own turns and
-    ``update`` once for each reward that arrives, in any order. ``state`` must be JSON-able and
-    ``restore`` its inverse; only ``save`` and ``load`` call them.
+    ``update`` once for each reward that arrives, in any order. ``state`` returns plain values
+    (numbers, strings, lists, tuples, dicts, numpy arrays) and ``restore`` is its inverse; only
+    ``save`` and ``load`` call them.
 
     Optional attributes: ``arms``, labels for the user; ``unit_rewards = True``, to be told
     rewards scaled to [0, 1]; and the method of ``Scoring``.
@@ -31,9 +35,9 @@ class Policy(Protocol):
 
     def update(self, arm: int, reward: float, context: Any) -> None: ...
 
-    def state(self) -> dict[str, Any]: ...
+    def state(self) -> Any: ...
 
-    def restore(self, state: dict[str, Any]) -> None: ...
+    def restore(self, state: Any) -> None: ...
 
 
 @runtime_checkable
@@ -49,6 +53,79 @@ class Scoring(Policy, Protocol):
     ) -> tuple[int, float]: ...
 
 
+_METHODS = {
+    "select": "select(context, rng)",
+    "update": "update(arm, reward, context)",
+    "state": "state()",
+    "restore": "restore(state)",
+}
+
+
+def arms_of(policy: Any) -> tuple[Label, ...]:
+    """The labels of a policy's arms; InvalidInput if it does not follow the protocol.
+
+    >>> class Greedy:
+    ...     n_arms = 2
+    ...     def select(self, context, rng): ...
+    >>> arms_of(Greedy())
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: Greedy is no policy: it lacks update(arm, reward, context),
+    state(), restore(state)
+    """
+    name = type(policy).__name__
+    if isinstance(policy, type):
+        raise InvalidInput(f"policy = {policy.__name__} is a class; pass an instance of it")
+    missing = [] if hasattr(policy, "n_arms") else ["n_arms"]
+    missing += [call for method, call in _METHODS.items() if not has(policy, method)]
+    if missing:
+        raise InvalidInput(f"{name} is no policy: it lacks {', '.join(missing)}")
+    count, labels = arm_labels(policy.n_arms, None), getattr(policy, "arms", None)
+    if labels is None:
+        return count
+    named = arm_labels(None, labels)
+    if len(named) != len(count):
+        raise InvalidInput(f"{name} has n_arms = {len(count)}, but {len(named)} labels in arms")
+    return named
+
+
+def has(policy: Any, method: str) -> bool:
+    """Whether the policy has a method of that name."""
+    return callable(getattr(policy, method, None))
+
+
+def arm_chosen(policy: Any, arm: Any, n_arms: int, allowed: Sequence[int] | None) -> int:
+    """The arm a policy chose as a plain int; InvalidInput if it is none, or not an allowed one."""
+    try:
+        number = operator.index(arm)
+    except TypeError:
+        number = -1
+    if isinstance(arm, bool) or not 0 <= number < n_arms:
+        raise InvalidInput(
+            f"{type(policy).__name__} chose {shown(arm)}; an arm is an int in 0..{n_arms - 1}"
+        )
+    if allowed is not None and number not in allowed:
+        raise InvalidInput(
+            f"{type(policy).__name__} chose arm {number}, which is not among the allowed {allowed}"
+        )
+    return number
+
+
+def score_given(policy: Any, answer: Any) -> tuple[Any, float]:
+    """What a policy's ``best`` returned, taken apart; InvalidInput if it is no (arm, score)."""
+    try:
+        arm, score = answer
+        number = float(score)
+    except (TypeError, ValueError):
+        number = math.nan
+    if math.isnan(number):
+        raise InvalidInput(
+            f"{type(policy).__name__}.best returned {shown(answer)}; it returns an arm and its "
+            "score, a number"
+        )
+    return arm, number
+
+
 def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
     """The labels of the arms from either form a user may give.
 
@@ -61,22 +138,31 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
     """
     if (n_arms is None) == (arms is None):
         raise InvalidInput(
-            f"got n_arms = {n_arms!r} and arms = {arms!r}; give exactly one: "
+            f"got n_arms = {shown(n_arms)} and arms = {shown(arms)}; give exactly one: "
             "n_arms=24 for arms 0..23, or arms=[...] for your own labels"
         )
     if arms is None:
         if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
-            raise InvalidInput(f"n_arms = {n_arms!r} must be an int >= 1, the default not counted")
+            raise InvalidInput(
+                f"n_arms = {shown(n_arms)} must be an int >= 1, the default not counted"
+            )
         return tuple(range(int(n_arms)))
-    if isinstance(arms, str):
-        raise InvalidInput(f"arms = {arms!r} is one string; give a list of labels: [{arms!r}]")
-    labels = tuple(arms)
+    if isinstance(arms, str | bytes):
+        raise InvalidInput(f"arms = {shown(arms)} is one string; give a list of labels")
+    if isinstance(arms, set | frozenset):
+        raise InvalidInput(
+            f"arms = {shown(arms)} is a set, which has no lasting order; give a list"
+        )
+    try:
+        labels = tuple(int(arm) if isinstance(arm, np.integer) else arm for arm in arms)
+    except TypeError:
+        raise InvalidInput(f"arms = {shown(arms)} must be a list of labels") from None
     if not labels:
         raise InvalidInput("arms is empty; give at least one arm besides the default")
     for label in labels:
         if not isinstance(label, str | int) or isinstance(label, bool):
             raise InvalidInput(
-                f"arm label {label!r} must be a string or an int, so it can be saved"
+                f"arm label {shown(label)} must be a string or an int, so it can be saved"
             )
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)

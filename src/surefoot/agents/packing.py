@@ -1,0 +1,76 @@
+"""Plain values to JSON and back, exactly: what JSON cannot say is spelled out."""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+import numpy as np
+
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput
+
+_KINDS = "biufU"
+"""Bools, ints, floats and strings; no objects, dates, bytes or records, and no long doubles."""
+
+
+def pack(value: Any, what: str) -> Any:
+    """The JSON form of a value; ``unpack`` gives back an equal one of the same type.
+
+    Takes None, bools, numbers, strings, numpy scalars and arrays of them, and lists, tuples and
+    dicts of all these, with any such keys. Raises InvalidInput for anything else; ``what`` names
+    it there.
+
+    >>> import json
+    >>> text = json.dumps(pack({1: (2.5, float("inf")), "x": np.arange(2)}, "state"))
+    >>> unpack(json.loads(text))
+    {1: (2.5, inf), 'x': array([0, 1])}
+    >>> pack(print, "state")
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: state holds <built-in function print>
+    (builtin_function_or_method), which cannot be saved as JSON; use numbers, strings, lists,
+    tuples, dicts or numpy arrays
+    """
+    kind = type(value)
+    if value is None or kind in (bool, int, str):
+        return value
+    if kind is float:
+        return value if math.isfinite(value) else {"float": repr(value)}
+    if kind is list:
+        return [pack(item, what) for item in value]
+    if kind is tuple:
+        return {"tuple": [pack(item, what) for item in value]}
+    if kind is dict:
+        return {"dict": [[pack(key, what), pack(item, what)] for key, item in value.items()]}
+    dtype = getattr(value, "dtype", None)
+    if isinstance(dtype, np.dtype) and dtype.kind in _KINDS and dtype.char != "g":
+        if isinstance(value, np.generic):
+            return {"scalar": pack(value.item(), what), "dtype": dtype.str}
+        if kind is np.ndarray:
+            flat = pack(value.ravel().tolist(), what)
+            return {"array": flat, "dtype": dtype.str, "shape": list(value.shape)}
+    raise InvalidInput(
+        f"{what} holds {shown(value)} ({kind.__name__}), which cannot be saved as JSON; "
+        "use numbers, strings, lists, tuples, dicts or numpy arrays"
+    )
+
+
+def unpack(packed: Any) -> Any:
+    """The inverse of ``pack``; ValueError if that did not make it."""
+    if isinstance(packed, list):
+        return [unpack(item) for item in packed]
+    if not isinstance(packed, dict):
+        return packed
+    match packed:
+        case {"float": text}:
+            return float(text)
+        case {"tuple": items}:
+            return tuple(map(unpack, items))
+        case {"dict": items}:
+            return {unpack(key): unpack(item) for key, item in items}
+        case {"scalar": item, "dtype": dtype}:
+            return np.dtype(dtype).type(unpack(item))
+        case {"array": flat, "dtype": dtype, "shape": shape}:
+            return np.array(unpack(flat), dtype=dtype).reshape(shape)
+    raise ValueError(f"an entry of keys {sorted(packed)} is of no known kind")

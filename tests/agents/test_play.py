@@ -1,0 +1,151 @@
+"""A play tells its numbers, and one sentence says in numbers why it is what it is."""
+
+from decimal import Decimal
+
+import pytest
+
+from learners import Counter, Scripted
+from surefoot import UCB1, ConUCB, GenCB, Plain, Play, Reason, RewardFloor
+from surefoot.agents.play import short
+
+
+def explained(agent, reason, **selection):
+    """The next play's sentence; its reason must be the one given."""
+    play = agent.select(**selection)
+    assert play.reason is reason
+    sentence = agent.explain(play)
+    assert agent.explain(play.id) == sentence
+    assert sentence.count("\n") == 0
+    assert sentence.endswith(".")
+    return sentence
+
+
+def test_slack_ok():
+    assert explained(
+        GenCB(Scripted(2, (1, 0.75)), RewardFloor(0.5, 0.2, reserve=1)), Reason.SLACK_OK
+    ) == (
+        "Play 0 explores arm 1, which scores 0.75: it can lose 0.4 and the slack is 1, "
+        "so at worst 0.6 is left."
+    )
+
+
+def test_slack_ok_without_a_score():
+    agent = GenCB(Counter(2), RewardFloor(0.5, 0.2, (-1, 1), reserve=2))
+    assert explained(agent, Reason.SLACK_OK) == (
+        "Play 0 explores arm 0: it can lose 1.4 and the slack is 2, so at worst 0.6 is left."
+    )
+
+
+def test_slack_short():
+    agent = GenCB(UCB1(2), RewardFloor(0.7, 0.05))
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 0 is the default because an exploration could lose 0.665 and the slack is 0, "
+        "0.665 too little."
+    )
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 1 is the default because an exploration could lose 0.665 and the slack is 0 "
+        "(1 default play not yet reported, so not credited), 0.665 too little."
+    )
+    agent.update(0)
+    assert "the slack is 0.035 (1 default play not yet reported" in explained(
+        agent, Reason.SLACK_SHORT
+    )
+
+
+def test_slack_short_with_pending_plays():
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.2, reserve=0.9))
+    agent.select_many(3)
+    assert "the slack is 0.1 (0.8 held by 2 explorations not yet settled; 1 def" in explained(
+        agent, Reason.SLACK_SHORT
+    )
+
+
+def test_slack_short_after_a_breach():
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.2, reserve=0.4))
+    agent.update(agent.select(), -1)
+    assert explained(agent, Reason.SLACK_SHORT).endswith(
+        "could lose 0.4 and the slack is -1, 1.4 too little."
+    )
+
+
+def test_default_best():
+    agent = GenCB(Scripted(2, (1, 0.45)), RewardFloor(0.5, 0.2, reserve=1))
+    assert explained(agent, Reason.DEFAULT_BEST) == (
+        "Play 0 is the default by choice: the best arm 1 scores 0.45, not above the default's 0.5; "
+        "the slack is 1."
+    )
+
+
+def test_paused():
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.2, reserve=1))
+    agent.pause()
+    assert explained(agent, Reason.PAUSED) == (
+        "Play 0 is the default because the agent is paused; the slack is 1."
+    )
+
+
+def test_no_allowed_arm():
+    assert explained(
+        GenCB(UCB1(2), RewardFloor(0.5, 0.2, reserve=1)), Reason.NO_ALLOWED_ARM, allowed=[]
+    ) == ("Play 0 is the default because no arm is allowed; the slack is 1.")
+
+
+def test_unguarded():
+    agent = Plain(UCB1(arms=["UA", "AA"]), RewardFloor(0.5, 0.2))
+    agent.update(agent.select(), 0)
+    assert explained(agent, Reason.UNGUARDED) == (
+        "Play 1 is arm 'AA', which scores inf; nothing guards it, and the slack is -0.4."
+    )
+
+
+def test_conucb_says_what_its_bounds_prove():
+    agent = ConUCB(2, default=0.5, alpha=0.4, delta=0.01)
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 0 is the default because with arm 0, which scores inf, the lower confidence bounds "
+        "prove 0.3 less mean reward than the floor asks."
+    )
+    agent.select()
+    assert explained(agent, Reason.SLACK_OK) == (
+        "Play 2 explores arm 0, which scores inf: the lower confidence bounds prove 0.1 more mean "
+        "reward than the floor asks."
+    )
+
+
+def test_conucb_says_when_the_default_is_best():
+    agent = ConUCB(1, default=0.9, alpha=0.5, delta=0.5, scale="bounded")
+    play = agent.select()
+    while play.reason is not Reason.DEFAULT_BEST:
+        agent.update(play, None if play.is_default else 0)
+        play = agent.select()
+    sentence = explained(agent, Reason.DEFAULT_BEST)
+    assert "is the default by choice: the best arm 0 scores 0." in sentence
+    assert "not above the default's 0.9; the slack is " in sentence
+
+
+def test_slack_is_before_the_hold_and_worst_case_after_it():
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.2, reserve=1))
+    first, second, third = agent.select_many(3)
+    assert (first.slack, first.worst_case) == (Decimal(1), Decimal("0.6"))
+    assert (second.slack, second.worst_case) == (Decimal("0.6"), Decimal("0.2"))
+    assert third.is_default
+    assert third.slack == third.worst_case == agent.account.slack == Decimal("0.2")
+
+
+def test_amounts_are_exact_in_any_unit():
+    play = GenCB(UCB1(1), RewardFloor(10**12, 0.5, (0, 10**13), reserve=10**13)).select()
+    assert play.places < 0
+    assert (play.slack, play.worst_case) == (10**13, 95 * 10**11)
+
+
+def test_a_play_is_short_to_look_at():
+    play = GenCB(UCB1(arms=["UA"]), RewardFloor(0.5, 0.2, reserve=1)).select()
+    assert repr(play) == "Play(id=0, arm='UA', reason=SLACK_OK, slack=1, worst_case=0.6)"
+    assert isinstance(play, Play)
+
+
+@pytest.mark.parametrize(
+    ("amount", "text"),
+    [("0E-9", "0"), ("1E+3", "1000"), ("-0.50", "-0.5"), ("100", "100"), ("0.010", "0.01")],
+)
+def test_short_drops_zeros_that_say_nothing(amount, text):
+    assert short(Decimal(amount)) == text

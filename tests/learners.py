@@ -1,0 +1,68 @@
+"""Policies as users write them, and what an agent is at one moment, to be compared."""
+
+from typing import Any
+
+import numpy as np
+
+from surefoot.agents.saving import _body, _canonical
+
+
+class Counter:
+    """Plays its arms in turn; the least a policy can be."""
+
+    def __init__(self, n_arms: int) -> None:
+        self.n_arms, self.turn, self.learnt = n_arms, 0, []
+
+    def select(self, context, rng):
+        self.turn += 1
+        return (self.turn - 1) % self.n_arms
+
+    def update(self, arm, reward, context):
+        self.learnt.append((arm, reward, context))
+
+    def state(self):
+        return {"turn": self.turn, "learnt": self.learnt}
+
+    def restore(self, state):
+        self.turn, self.learnt = state["turn"], state["learnt"]
+
+
+class Softmax:
+    """Draws an arm by a linear score of the context; learns by gradient; keeps numpy arrays."""
+
+    def __init__(self, n_arms: int, d: int) -> None:
+        self.n_arms = n_arms
+        self.weights = np.zeros((n_arms, d))
+
+    def select(self, context, rng):
+        scores = np.exp(self.weights @ context)
+        return rng.choice(self.n_arms, p=scores / scores.sum())
+
+    def update(self, arm, reward, context):
+        self.weights[arm] += 0.5 * (reward - 0.5) * context
+
+    def state(self):
+        return {"weights": self.weights, 1: (len(self.weights), float("inf"))}
+
+    def restore(self, state):
+        assert state[1] == (self.n_arms, float("inf"))
+        self.weights = state["weights"]
+
+
+class Scripted(Counter):
+    """Answers what it is told to, in order; an exception is raised."""
+
+    def __init__(self, n_arms: int, *answers: Any) -> None:
+        super().__init__(n_arms)
+        self.answers = list(answers)
+
+    def best(self, context, rng, allowed=None):
+        answer = self.answers.pop(0)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def snapshot(agent: Any) -> str:
+    """Everything a save keeps: books, open plays, policy, clock and random state."""
+    return _canonical(_body(agent))
