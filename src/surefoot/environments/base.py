@@ -13,8 +13,9 @@ class Environment(Protocol):
     """Rewards on a decimal lattice, each a pure function of (key, turn, arm).
 
     ``places``: every reward is an integer multiple of 10**-places, within ``reward_range``.
-    ``means``: the true mean of
-    each arm, in the unit of the rewards. ``record``: the parameter record of its draw kernel.
+    ``means``: the true mean of each arm. ``record``: the parameters of its draw kernel, which
+    gives the same rewards in units of 10**-places; None if there is none: the simulator then
+    pulls, play by play.
     """
 
     n_arms: int

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
+from surefoot._exact import exact
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.environments.base import gaps
 from surefoot.errors import InvalidInput
@@ -17,6 +18,7 @@ class BernoulliRecord(NamedTuple):
     """Parameters of the draw: a reward is 1 iff 53 random bits are below the arm's threshold."""
 
     thresholds: Any
+    """ceil(mean * 2**53), so that a mean of 1 always pays and one of 0 never does."""
 
 
 def _draw(environment: Any, key: Any, turn: int, arm: int) -> Any:
@@ -44,18 +46,10 @@ class BernoulliArms:
     reward_range = (0, 1)
 
     def __init__(self, means: Sequence[float] | npt.NDArray[np.float64]) -> None:
-        try:
-            self.means = np.array(means, dtype=np.float64)
-        except (TypeError, ValueError):
-            raise InvalidInput(f"means = {means!r} must be numbers in [0, 1]") from None
-        if self.means.ndim != 1 or not len(self.means):
-            raise InvalidInput(f"means has shape {self.means.shape}; give one mean for each arm")
-        for arm, mean in enumerate(self.means):
-            if not 0 <= mean <= 1:
-                raise InvalidInput(f"means[{arm}] = {mean} must lie in [0, 1]")
+        self.means = _checked(means)
+        self.means.flags.writeable = False  # the thresholds are made of them
         self.n_arms = len(self.means)
-        thresholds = [int(np.ceil(mean * 2.0**53)) for mean in self.means]
-        self.record = BernoulliRecord(np.array(thresholds, dtype=np.uint64))
+        self.record = BernoulliRecord(np.ceil(self.means * 2.0**53).astype(np.uint64))
 
     def pull(self, key: int, turn: int, arm: int) -> float:
         """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
@@ -67,3 +61,17 @@ class BernoulliArms:
 
     def __repr__(self) -> str:
         return f"BernoulliArms({self.means.tolist()})"
+
+
+def _checked(means: Any) -> npt.NDArray[np.float64]:
+    try:
+        given = list(means)
+    except TypeError:
+        raise InvalidInput(f"means = {means!r} must be a list: one mean for each arm") from None
+    if not given:
+        raise InvalidInput("means is empty; give one mean for each arm")
+    numbers = [float(exact(mean, f"means[{arm}]")) for arm, mean in enumerate(given)]
+    for arm, mean in enumerate(numbers):
+        if not 0 <= mean <= 1:
+            raise InvalidInput(f"means[{arm}] = {mean} must lie in [0, 1]")
+    return np.array(numbers)

@@ -2,16 +2,26 @@
 
 from __future__ import annotations
 
+import copy
+import math
+from collections.abc import Iterable
 from decimal import Decimal
+from fractions import Fraction
 from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import Unit, exact, finest_places
+from surefoot._exact import Unit, exact, finest_places, reach, shown
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.environments.base import gaps
 from surefoot.errors import InvalidInput
+
+# A reward in units is below 2**34 (1e9 of them fit an int64), so the float product is off by less
+# than 2**-17: further than this from a half, it rounds as the exact number would.
+_DOUBT = 2.0**-10
+# Means and gaps are floats, and so are their differences.
+_TOO_LONG = 300
 
 
 class ReplayRecord(NamedTuple):
@@ -35,13 +45,16 @@ class ReplayLog:
     """Bootstrap environment of a log: pull an arm, get one of its logged rewards at random.
 
     ``frame``: any dataframe with an ``arm`` and a ``reward`` column (polars, pandas, or a dict of
-    two lists); ``default``: a label left out of the arms (its mean is ``default_mean``). Rewards
-    are rounded to the nearest unit of 10**-9, or a coarser one if their range needs it. Arms are
-    numbered in the order of their labels.
+    two lists); labels are strings or ints. ``default``: a label left out of the arms; its mean,
+    rounded to the nearest unit, is ``default_mean``. ``reward_range``: sure bounds of the rewards;
+    None takes the log's own least and greatest. Rewards are rounded to the nearest unit of 10**-9,
+    or a coarser one if the range needs it. Arms are numbered in the order of their labels, ints
+    first; ``rows`` counts the log's rows of each. Raises InvalidInput, which names the row, the
+    first one being 1.
 
     >>> env = ReplayLog({"arm": ["a", "b", "b"], "reward": [1, 0.5, 0.5]}, default="a")
-    >>> env.arms, env.pull(key=1, turn=1, arm=0), env.default_mean
-    (('b',), 0.5, Decimal('1.000000000'))
+    >>> env.arms, env.rows, env.pull(key=1, turn=1, arm=0), env.default_mean
+    (('b',), (2,), 0.5, Decimal('1.000000000'))
 
     Holds when: each arm's logged rewards are a fair sample of what it pays, over time too. Does
     not hold when: the log's own policy chose arms by what they would pay (no causal claim), or
@@ -49,44 +62,53 @@ class ReplayLog:
     """
 
     def __init__(
-        self, frame: Any, default: Any = None, arm: str = "arm", reward: str = "reward"
+        self,
+        frame: Any,
+        default: Any = None,
+        arm: str = "arm",
+        reward: str = "reward",
+        reward_range: tuple[Any, Any] | None = None,
     ) -> None:
-        labels, rewards = list(_column(frame, arm)), list(_column(frame, reward))
+        labels, values = _labels(_column(frame, arm)), _values(_column(frame, reward))
         if not labels:
             raise InvalidInput("the log is empty; give at least one row for each arm")
-        if len(labels) != len(rewards):
-            raise InvalidInput(f"the log has {len(labels)} arms but {len(rewards)} rewards")
-        by_arm: dict[Any, list[Decimal]] = {}
-        for row, (label, value) in enumerate(zip(labels, rewards, strict=True)):
-            if label is None or value is None:
-                raise InvalidInput(f"row {row} of the log lacks its arm or its reward; drop it")
-            by_arm.setdefault(label, []).append(exact(value, f"reward in row {row} of the log"))
-        if default is not None and default not in by_arm:
-            shown = ", ".join(sorted(repr(label) for label in by_arm)[:8])
-            raise InvalidInput(f"default = {default!r} is no arm of the log, which has {shown}")
-        low, high = min(map(min, by_arm.values())), max(map(max, by_arm.values()))
-        self.places = finest_places(max(abs(low), abs(high), high - low, Decimal(1)), Decimal(0))
+        if len(labels) != len(values):
+            raise InvalidInput(f"the log has {len(labels)} arms but {len(values)} rewards")
+        self.reward_range = low, high = _range(values, reward_range)
+        self.places = finest_places(reach(low, high), Decimal(0))
         self.unit = Unit(self.places)
-        self.reward_range = (low, high)
-        self.default_mean = None if default is None else self._mean(by_arm.pop(default))
-        if not by_arm:
-            raise InvalidInput(f"the log has no arm besides the default {default!r}")
-        self.arms = tuple(sorted(by_arm))
-        self.n_arms = len(self.arms)
-        units = [[self._nearest(value) for value in by_arm[label]] for label in self.arms]
-        sizes = np.array([len(values) for values in units], dtype=np.uint64)
-        starts = np.concatenate([[0], np.cumsum(sizes)[:-1]]).astype(np.uint64)
-        flat = np.array([value for values in units for value in values], dtype=np.int64)
-        self.record = ReplayRecord(flat, starts, sizes)
-        scale = 10.0**self.places
-        self.means = np.array([sum(values) / len(values) / scale for values in units])
+        amounts = np.clip(_nearest(values, self.unit), self.unit.ceil(low), self.unit.floor(high))
+        self._names = _ordered(set(labels), default)
+        self._all = _by_arm(labels, amounts, self._names)
+        ends = np.cumsum(self._all.sizes).tolist()
+        sums = [int(rewards.sum()) for rewards in np.split(self._all.rewards, ends[:-1])]
+        self._sums = [Fraction(self.unit.decimal(total)) for total in sums]
+        self.default_mean = None
+        if default is not None:
+            mean = _nearest_ratio(sums[-1], int(self._all.sizes[-1]))
+            self.default_mean = self.unit.decimal(mean)
+        self._play(len(self._names) - (default is not None))
 
-    def _nearest(self, value: Decimal) -> int:
-        return self.unit.floor(value + Decimal(5).scaleb(-self.places - 1))
+    def _play(self, n_arms: int) -> None:
+        """Let the first labels be the arms."""
+        rewards, starts, sizes = self._all
+        self.n_arms = n_arms
+        self.arms = tuple(self._names[:n_arms])
+        self.rows = tuple(sizes[:n_arms].tolist())
+        self.means = np.array([float(self._sums[i] / self.rows[i]) for i in range(n_arms)])
+        self.means.flags.writeable = False  # the rewards are what they are made of
+        self.record = ReplayRecord(rewards, starts[:n_arms], sizes[:n_arms])
 
-    def _mean(self, values: list[Decimal]) -> Decimal:
-        total = sum(self._nearest(value) for value in values)
-        return self.unit.decimal(round(total / len(values)))
+    def with_default(self) -> ReplayLog:
+        """The same log and noise, with the default as one more arm, the last.
+
+        >>> env = ReplayLog({"arm": ["a", "b"], "reward": [1, 0]}, default="a")
+        >>> env.with_default().arms
+        ('b', 'a')
+        """
+        joined = copy.copy(self)
+        joined._play(len(self._names))
+        return joined
 
     def pull(self, key: int, turn: int, arm: int) -> float:
         """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
@@ -97,14 +119,141 @@ class ReplayLog:
         return gaps(self.means, default)
 
     def __repr__(self) -> str:
-        return f"ReplayLog({self.n_arms} arms, {len(self.record.rewards)} rewards)"
+        return f"ReplayLog({self.n_arms} arms, {sum(self.rows)} rewards)"
+
+
+def _ordered(labels: set[Any], default: Any) -> list[Any]:
+    """The labels in order, ints first; the default, if there is one, last."""
+    names = sorted(labels, key=lambda label: (isinstance(label, str), label))
+    if default is None:
+        return names
+    if default not in names:
+        raise InvalidInput(
+            f"default = {shown(default)} is no arm of the log; its arms are {_listed(names)}"
+        )
+    if len(names) == 1:
+        raise InvalidInput(
+            f"the log has no arm besides the default {shown(default)}; there is nothing to explore"
+        )
+    names.append(names.pop(names.index(default)))
+    return names
 
 
 def _column(frame: Any, name: str) -> Any:
     try:
-        return frame[name]
+        column = frame[name]
     except Exception:  # noqa: BLE001  (each frame library has its own error for this)
-        columns = list(getattr(frame, "columns", None) or frame)
+        columns = getattr(frame, "columns", frame)
+    else:
+        if isinstance(column, Iterable) and not isinstance(column, str):
+            return column
+        raise InvalidInput(f"column {name!r} of the log is {shown(column)}; give a list")
+    if not isinstance(columns, Iterable):
         raise InvalidInput(
-            f"the log has no column {name!r}; its columns are {', '.join(map(repr, columns))}"
+            f"the log is a {type(frame).__name__}; give a dataframe, or a dict of two lists"
+        )
+    raise InvalidInput(f"the log has no column {name!r}; its columns are {_listed(list(columns))}")
+
+
+def _labels(column: Any) -> list[Any]:
+    """The arms as Python objects, each a string or an int."""
+    listed = getattr(column, "to_list", None) or getattr(column, "tolist", None)
+    labels = list(column) if listed is None else listed()
+    for kind in set(map(type, labels)):
+        if not issubclass(kind, str | int) or issubclass(kind, bool):
+            row, label = next((i, x) for i, x in enumerate(labels, 1) if type(x) is kind)
+            if label is None or str(label).lower() in {"nan", "nat", "<na>"}:
+                raise InvalidInput(f"row {row} of the log has no arm ({label}); drop it")
+            raise InvalidInput(
+                f"arm label {shown(label)} in row {row} of the log must be a string or an int"
+            )
+    return labels
+
+
+def _values(column: Any) -> npt.NDArray[Any]:
+    """The rewards as finite float64 where they are floats or ints, else as exact Decimals."""
+    if isinstance(column, list | tuple):
+        plain = set(map(type, column)) <= {int, float, bool}
+        column = np.array(column, dtype=None if plain else object)
+    values = np.asarray(column)
+    if values.ndim != 1:
+        raise InvalidInput(f"the rewards of the log have {values.ndim} dimensions; give a list")
+    if values.dtype.kind == "f" and values.dtype != np.float64:
+        values = values.astype(str).astype(np.float64)  # a float32 means its own shortest decimal
+    elif values.dtype.kind in "biu":
+        values = values.astype(np.float64)
+    if values.dtype == np.float64:
+        for row in np.flatnonzero(~(np.abs(values) < 10.0**_TOO_LONG))[:1]:
+            _one(values[row].item(), int(row) + 1)
+        return values
+    exacts = np.empty(len(values), dtype=object)
+    exacts[:] = [_one(value, row) for row, value in enumerate(values.tolist(), 1)]
+    return exacts
+
+
+def _one(value: Any, row: int) -> Decimal:
+    if value is None or (isinstance(value, float) and math.isnan(value)):
+        raise InvalidInput(f"row {row} of the log has no reward ({value}); drop it or fill it in")
+    number = exact(value, f"reward in row {row} of the log")
+    if number.adjusted() >= _TOO_LONG:
+        raise InvalidInput(f"reward in row {row} of the log is beyond 10**{_TOO_LONG}; rescale it")
+    return number
+
+
+def _range(values: npt.NDArray[Any], declared: Any) -> tuple[Decimal, Decimal]:
+    """The declared range, or the log's own; a reward outside of it is named."""
+    ends = [int(values.argmin()), int(values.argmax())]
+    own = [_one(values[row], row + 1) for row in ends]
+    if declared is None:
+        return own[0], own[1]
+    try:
+        low, high = declared
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"reward_range = {declared!r} must be a pair (r_min, r_max), e.g. (0, 1)"
         ) from None
+    low, high = exact(low, "r_min"), exact(high, "r_max")
+    if not low < high:
+        raise InvalidInput(f"reward_range = ({low}, {high}) must have r_min < r_max")
+    for value, row in zip(own, ends, strict=True):
+        if not low <= value <= high:
+            raise InvalidInput(
+                f"reward in row {row + 1} of the log is {value}, outside the reward_range "
+                f"({low}, {high}); widen it or correct the log"
+            )
+    return low, high
+
+
+def _nearest(values: npt.NDArray[Any], unit: Unit) -> npt.NDArray[np.int64]:
+    """Each reward in units, rounded to the nearest, a half up."""
+
+    def one(value: Any) -> int:
+        return _nearest_ratio(*unit.ratio(exact(value, "reward")))
+
+    if values.dtype != np.float64:
+        return np.array([one(value) for value in values], dtype=np.int64)
+    scale = 10.0 ** abs(unit.places)
+    scaled = values * scale if unit.places >= 0 else values / scale
+    amounts = np.floor(scaled + 0.5).astype(np.int64)
+    for row in np.flatnonzero(abs(scaled - np.floor(scaled) - 0.5) <= _DOUBT):
+        amounts[row] = one(values[row])
+    return amounts
+
+
+def _nearest_ratio(numerator: int, denominator: int) -> int:
+    """The integer nearest to a fraction, a half up."""
+    return (2 * numerator + denominator) // (2 * denominator)
+
+
+def _by_arm(labels: list[Any], amounts: npt.NDArray[np.int64], names: list[Any]) -> ReplayRecord:
+    """The amounts sorted by arm, in the order of ``names``, else as in the log."""
+    numbers = {label: number for number, label in enumerate(names)}
+    codes = np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
+    sizes = np.bincount(codes)
+    starts = np.cumsum(sizes) - sizes
+    rewards = amounts[np.argsort(codes, kind="stable")]
+    return ReplayRecord(rewards, starts.astype(np.uint64), sizes.astype(np.uint64))
+
+
+def _listed(names: list[Any]) -> str:
+    return ", ".join(map(shown, names[:8])) + (", ..." if len(names) > 8 else "")

@@ -9,11 +9,13 @@ from __future__ import annotations
 import hashlib
 import importlib.util
 import os
-import tempfile
+import threading
 from collections.abc import Callable
 from functools import cache
 from pathlib import Path
 from typing import Any, NamedTuple
+
+import numpy as np
 
 from surefoot._jit import HELPERS
 from surefoot.environments import _kernels as draws
@@ -21,17 +23,22 @@ from surefoot.policies import _kernels as indices
 from surefoot.simulation import path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_WITH_KERNELS = ("policies", "environments", "agents", "simulation")
+_WITH_KERNELS = ("agents", "environments", "floors", "policies", "simulation")
+_TEACHING = threading.Lock()
 
 
 class Engine(NamedTuple):
-    """The two loops of ``surefoot.simulation.path``, in one of their two forms."""
+    """The two loops of ``surefoot.simulation.path`` in one of their forms, and what they run on."""
 
     base_path: Callable[..., None]
     interleave: Callable[..., None]
+    array: Callable[[list[Any]], Any]
+    """From a list of numbers to what the loops read and write."""
+    word: Callable[[int], Any]
+    """From an int to the 64 bits of a noise key."""
 
 
-PLAIN = Engine(path.base_path, path.interleave)
+PLAIN = Engine(path.base_path, path.interleave, list, int)
 
 
 def available() -> bool:
@@ -41,7 +48,7 @@ def available() -> bool:
 
 @cache
 def fingerprint() -> str:
-    """Hash of everything a compiled loop depends on."""
+    """Hash of every file a compiled loop may depend on."""
     digest = hashlib.sha256()
     for folder in _WITH_KERNELS:
         for file in sorted((_PACKAGE / folder).glob("*.py")):
@@ -49,37 +56,49 @@ def fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path:
-    """Where compiled loops are kept; SUREFOOT_CACHE overrides the user's cache folder."""
-    root = os.environ.get("SUREFOOT_CACHE") or os.environ.get("XDG_CACHE_HOME")
-    base = Path(root) if root else Path.home() / ".cache"
-    folder = base / "surefoot" / f"kernels-{fingerprint()}"
+def cache_folder() -> Path | None:
+    """Where compiled loops are kept; None if nothing can be written there.
+
+    SUREFOOT_CACHE overrides the user's cache folder. There is no fallback to a folder that others
+    can write to: what is kept is code.
+    """
     try:
+        root = os.environ.get("SUREFOOT_CACHE") or os.environ.get("XDG_CACHE_HOME")
+        base = Path(root) if root else Path.home() / ".cache"
+        folder = base / "surefoot" / f"kernels-{fingerprint()}"
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f"probe-{os.getpid()}"
+        probe = folder / f"probe-{os.getpid()}-{threading.get_ident()}"
         probe.touch()
         probe.unlink()
-    except OSError:
-        folder = Path(tempfile.gettempdir()) / f"surefoot-{os.getuid()}-{fingerprint()}"
-        folder.mkdir(mode=0o700, exist_ok=True)
+    except (OSError, RuntimeError):  # RuntimeError: no home folder is known
+        return None
     return folder
 
 
-@cache
 def engine() -> Engine:
     """The two loops, compiled; each combination of policy and environment on its first call."""
-    import numba
     from numba.extending import register_jitable
 
-    for helper in HELPERS:
-        register_jitable(helper)
-    _teach()
-    # Numba reads the folder when a function is decorated; other users of numba keep theirs.
+    with _TEACHING:
+        while HELPERS:
+            register_jitable(HELPERS.pop())
+        return _compiled()
+
+
+@cache
+def _compiled() -> Engine:
+    import numba
+
     settings: Any = numba.config
-    before, settings.CACHE_DIR = settings.CACHE_DIR, str(cache_folder())
+    if settings.DISABLE_JIT:  # by NUMBA_DISABLE_JIT, for debugging: njit would change nothing
+        return PLAIN
+    _teach()
+    folder = cache_folder()
+    # Numba reads the folder when a function is decorated; other users of numba keep theirs.
+    before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or settings.CACHE_DIR)
     try:
-        compiled = numba.njit(cache=True, nogil=True)
-        return Engine(compiled(path.base_path), compiled(path.interleave))
+        compiled = numba.njit(cache=folder is not None, nogil=True)
+        return Engine(compiled(path.base_path), compiled(path.interleave), np.array, np.uint64)
     finally:
         settings.CACHE_DIR = before
 

@@ -1,16 +1,16 @@
-"""The engine's loop: one base path of the policy's turns, and default plays put between them.
+"""The engine: the policy's turns are walked once, and each agent lives its calendar on them.
 
-The policy of a paper's agent sees only its own turns, so with noise indexed by the turn its
-sequence of arms is the same for every alpha (and for every mu0, unless the default competes).
-``base_path`` walks it once; ``interleave`` then lives one agent's calendar on it: at each moment
-either the gate opens and the next turn is played, or the default is. Both are plain Python on
-plain arrays, and numba compiles the same text.
+The policy of a paper's agent sees only its own turns. With noise indexed by the turn, the arms of
+turns 1, 2, 3, ... are the same for every alpha (and, unless the default competes, for every mu0):
+the gate decides when a turn is taken, not what happens in it. ``base_path`` takes the turns;
+``interleave`` puts one agent's default plays between them. Both are plain Python on plain lists,
+and numba compiles the same text for arrays.
 """
 
 from __future__ import annotations
 
 import math
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot.environments._kernels import draw
 from surefoot.policies._kernels import argmax, pledge, update
@@ -20,72 +20,90 @@ UNGUARDED, ACCOUNT, PLEDGE = 0, 1, 2
 GATES = {"none": UNGUARDED, "account": ACCOUNT, "pledge": PLEDGE}
 
 
+class Scale(NamedTuple):
+    """From an environment's draw to units of the books, and on to the policy's [0, 1]."""
+
+    times: int
+    """A draw is worth draw * times // over units, one of the two being 1."""
+    over: int
+    low: int
+    """r_min in units."""
+    width: int
+    """r_max - r_min in units."""
+
+
+class Block(NamedTuple):
+    """A stretch of the base path: one entry a turn."""
+
+    arms: Any
+    """-1 where the default competes and wins the turn."""
+    rewards: Any
+    """In units of the books."""
+    pledges: Any
+    """A lower bound on the mean reward of all turns up to this one, in units; 0 from a policy
+    whose agent asks for none."""
+
+
 def base_path(
     policy: Any,
     state: Any,
+    n_arms: int,
     environment: Any,
     key: Any,
     first: int,
-    scale: Any,
+    scale: Scale,
     rival: float,
-    arms: Any,
-    rewards: Any,
-    pledges: Any,
+    block: Block,
 ) -> None:
-    """Take the turns first, first+1, ... until the block ``arms, rewards, pledges`` is full.
+    """Take the turns m = first, first+1, ... until the block is full.
 
-    ``scale``: (units of the books in one unit of the environment, r_min, r_max - r_min), the last
-    two in units of the books. ``rival``: the default's value on the policy's scale, or -inf where
-    it does not compete; a turn it wins is arm -1 and draws nothing.
+    ``policy`` and ``environment`` are parameter records, whose class picks the kernels. ``rival``:
+    the default's value on the policy's scale, -inf where it does not compete.
     """
-    units, low, width = scale
-    for j in range(arms.size):
+    for j in range(len(block.arms)):
         m = first + j
-        k, score = argmax(policy, state, m, range(len(state[0])))
+        k, score = argmax(policy, state, m, range(n_arms))
         if not score > rival:
-            arms[j] = -1
+            block.arms[j] = -1
             continue
-        reward = draw(environment, key, m, k) * units
-        arms[j] = k
-        rewards[j] = reward
-        pledges[j] = math.floor(pledge(policy, state, k) * width) + low * m
-        update(policy, state, k, (reward - low) / width)
+        reward = int(draw(environment, key, m, k)) * scale.times // scale.over
+        block.arms[j] = k
+        block.rewards[j] = reward
+        block.pledges[j] = math.floor(pledge(policy, state, k) * scale.width) + scale.low * m
+        update(policy, state, k, (reward - scale.low) / scale.width)
 
 
 def interleave(
     gate: int,
     terms: Any,
-    arms: Any,
-    rewards: Any,
-    pledges: Any,
+    block: Block,
     gaps: Any,
     books: Any,
     loss: Any,
     checkpoints: Any,
     trace: Any,
-    losses: Any,
 ) -> None:
-    """Play a block of turns under one gate, the default whenever it is closed.
+    """Take the block's turns under one gate, and play the default whenever it is closed.
 
-    ``terms``: (value, floor, hold, deposit). ``gaps``: pseudo-regret of one play of each arm.
-    ``loss``: regret of the regular plays so far. At t = checkpoints[i] the books are copied to
-    row i of ``trace`` and the loss to ``losses``; the last checkpoint ends the run.
+    ``terms``: what one play is worth to the books. ``gaps``: pseudo-regret of one play of each
+    arm; ``loss[0]`` is their sum so far. After play checkpoints[i] the books become row i of
+    ``trace``; the last checkpoint ends the run.
     """
     value, floor, hold, deposit = terms
     t, defaults, slack = books[T], books[DEFAULTS], books[SLACK]
     least, below, spot = books[LEAST], books[BELOW], books[NEXT]
     regret = loss[0]
     j = 0
-    while j < arms.size and t < checkpoints[-1]:
-        k = arms[j]
-        if gate == ACCOUNT:
+    while j < len(block.arms) and t < checkpoints[-1]:
+        k = block.arms[j]
+        if gate == ACCOUNT:  # Du, Wang, Huang 2021, Algorithm 1, line 3
             opened = slack >= hold
-        elif gate == PLEDGE:
-            opened = k < 0 or pledges[j] + defaults * value >= floor * (t + 1)
+        elif gate == PLEDGE:  # Wu et al. 2016, Algorithm 1; the default needs no proof
+            opened = k < 0 or block.pledges[j] + defaults * value >= floor * (t + 1)
         else:
             opened = True
         if opened and k >= 0:
-            slack += rewards[j] - floor
+            slack += block.rewards[j] - floor
             regret += gaps[k]
         else:
             k = -1
@@ -98,10 +116,10 @@ def interleave(
         if slack < 0:
             below += 1
         if t == checkpoints[spot]:
-            row = trace[spot]
+            row = trace.books[spot]
             row[T], row[DEFAULTS], row[SLACK], row[LEAST] = t, defaults, slack, least
             row[BELOW], row[NEXT], row[ARM] = below, spot, k
-            losses[spot] = regret
+            trace.losses[spot] = regret
             spot += 1
     books[T], books[DEFAULTS], books[SLACK] = t, defaults, slack
     books[LEAST], books[BELOW], books[NEXT] = least, below, spot

@@ -2,29 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from typing import Any
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot._exact import INT64_MAX, PLAYS
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
+from surefoot.environments._kernels import DRAWS
 from surefoot.errors import InvalidInput
 from surefoot.policies import _kernels
 from surefoot.policies._index import IndexPolicy
 from surefoot.simulation import live
-from surefoot.simulation.compiled import PLAIN, Engine
-from surefoot.simulation.path import GATES
-from surefoot.simulation.trace import LEAST, SLACK, Floats, Ints, T, Trace, blank
+from surefoot.simulation.compiled import Engine
+from surefoot.simulation.path import GATES, Block, Scale
+from surefoot.simulation.trace import Floats, Ints, T, Trace, blank
 
 BLOCK = 8192
 """Turns of the base path held at a time; memory does not grow with the horizon."""
 
 
+class Walk(NamedTuple):
+    """What a base path depends on: agents that agree in it share one."""
+
+    policy: Any
+    kind: type
+    """The class of ``policy``: records of two classes may be equal as tuples."""
+    scale: Scale
+    rival: float
+
+
 class Plan:
     """Who runs where, for how long, from which seed; a run depends on nothing but its number.
 
-    Raises InvalidInput where an agent does not fit the environment.
+    ``horizon``: at most 10**9, for which the books' sums are known to fit an int64. Raises
+    InvalidInput where an agent does not fit the environment.
     """
 
     def __init__(
@@ -35,87 +48,88 @@ class Plan:
         seed: Any = None,
         checkpoints: Any = None,
     ) -> None:
-        if not agents:
-            raise InvalidInput("agents is empty; give at least one, e.g. {'GenCB': agent}")
+        if not isinstance(agents, Mapping) or not agents:
+            raise InvalidInput(f"agents = {agents!r} must be a non-empty dict: {{'GenCB': agent}}")
+        _check_environment(environment)
+        for name, agent in agents.items():
+            _check_agent(name, agent, environment)
         self.agents, self.environment = dict(agents), environment
         self.horizon = positive(horizon, "horizon")
+        if self.horizon > PLAYS:
+            raise InvalidInput(
+                f"horizon = {horizon} is above {PLAYS}, up to which the sums of the books are "
+                "known to fit 64 bits; take a shorter one"
+            )
         self.checkpoints = _checkpoints(checkpoints, self.horizon)
-        self.entropy = np.random.SeedSequence(seed).entropy
-        self.gaps = {name: self._gaps(agent) for name, agent in agents.items()}
-        for name, agent in self.agents.items():
-            _check(name, agent, environment)
-        self.paths: dict[tuple[Any, ...], list[str]] = {}
+        self.entropy = _entropy(seed)
+        self.gaps = {name: self._gaps(agent) for name, agent in self.agents.items()}
+        self.paths: dict[Walk, list[str]] = {}
         self.stepwise: list[str] = []
         for name, agent in self.agents.items():
-            path = self._path(agent)
-            if path is None:
-                self.stepwise.append(name)
+            if _has_kernels(agent, environment):
+                self.paths.setdefault(self._walk(agent), []).append(name)
             else:
-                self.paths.setdefault(path, []).append(name)
+                self.stepwise.append(name)
 
     def _gaps(self, agent: Agent) -> Floats:
-        default = agent.floor.default
-        if default is None:
-            raise InvalidInput("simulate needs a floor with a constant default")
-        if not getattr(agent, "measured", True):
+        if not getattr(agent, "measured", True):  # no floor was given, so there is no default
             return self.environment.gaps(float(self.environment.means.min()))
-        return self.environment.gaps(float(default))
+        assert agent.floor.default is not None
+        return self.environment.gaps(float(agent.floor.default))
 
-    def _path(self, agent: Agent) -> tuple[Any, ...] | None:
-        """What an agent's base path depends on; None if it must be driven play by play."""
-        policy, floor = agent.policy, agent.floor
-        if not isinstance(policy, IndexPolicy) or type(policy).best is not IndexPolicy.best:
-            return None
-        if not floor.fits_int64 or self.environment.places > floor.places:
-            return None
-        books = floor.open()
-        units = 10 ** (floor.places - self.environment.places)
-        rival = float("-inf")
-        if agent.gate == "pledge" or getattr(agent, "default_competes", False):
-            rival = books.unit_default(floor.terms())
-        return policy.record, units, books.low, books.high - books.low, rival
+    def _walk(self, agent: Agent) -> Walk:
+        books, terms = agent.floor.open(), agent.floor.terms()
+        finer = agent.floor.places - self.environment.places
+        scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), books.low, books.high - books.low)
+        competes = agent.gate == "pledge" or getattr(agent, "default_competes", False)
+        rival = books.unit_default(terms) if competes else float("-inf")
+        record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
+        return Walk(record, type(record), scale, rival)
+
+    def _stream(self, run: int, number: int) -> np.random.SeedSequence:
+        return np.random.SeedSequence(self.entropy, spawn_key=(run, number))
 
     def key(self, run: int) -> int:
         """The noise key of a run, shared by all agents."""
-        return int(
-            np.random.SeedSequence(self.entropy, spawn_key=(run, 0)).generate_state(1, np.uint64)[0]
-        )
+        return int(self._stream(run, 0).generate_state(1, np.uint64)[0])
 
-    def run(self, run: int, engine: Engine) -> dict[str, Trace]:
-        """One run of every agent; the same whichever form of the engine is given."""
-        traces = {}
-        for path, names in self.paths.items():
-            traces.update(self._run_path(path, names, self.key(run), engine))
-        for number, name in enumerate(self.agents):
-            if name in self.stepwise:
-                stream = np.random.SeedSequence(self.entropy, spawn_key=(run, 1, number))
-                traces[name] = live.drive(
-                    self.agents[name], self.environment, self.gaps[name], self.key(run),
-                    stream, self.checkpoints,
-                )  # fmt: skip
+    def run(
+        self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
+    ) -> dict[str, Trace]:
+        """One run of every agent; the same whichever form of the engine is given.
+
+        ``stopped`` is asked every few thousand turns; once it says yes, Stopped is raised.
+        """
+        traces: dict[str, Trace] = {}
+        for walk, names in self.paths.items():
+            traces.update(self._run_walk(walk, names, self.key(run), engine, stopped))
+        for name in self.stepwise:
+            # One stream for all: agents of one policy then share its luck, as they share the noise.
+            traces[name] = live.drive(
+                self.agents[name], self.environment, self.gaps[name], self.key(run),
+                self._stream(run, 1), self.checkpoints, stopped,
+            )  # fmt: skip
         return {name: traces[name] for name in self.agents}
 
-    def _run_path(
-        self, path: tuple[Any, ...], names: list[str], key: int, engine: Engine
+    def _run_walk(
+        self, walk: Walk, names: list[str], key: int, engine: Engine, stopped: Callable[[], bool]
     ) -> dict[str, Trace]:
-        record, units, low, width, rival = path
-        state = _kernels.init(record, self.environment.n_arms)
-        noise_key: Any = key
-        if engine is not PLAIN:
-            state = tuple(np.array(row) for row in state)
-            noise_key = np.uint64(key)
-        size = min(BLOCK, self.horizon)
-        arms = np.empty(size, np.int64)
-        rewards, pledges = np.empty(size, np.int64), np.empty(size, np.int64)
-        calendars = {name: _Calendar(self, name) for name in names}
+        n_arms = self.environment.n_arms
+        state = tuple(engine.array(row) for row in _kernels.init(walk.policy, n_arms))
+        blocks = -(-self.horizon // BLOCK)
+        size = -(-self.horizon // blocks)  # equal blocks: none takes many turns past the horizon
+        block = Block(*(engine.array([0] * size) for _ in Block._fields))
+        calendars = {name: _Calendar(self, name, engine) for name in names}
         first = 1
         while any(calendar.books[T] < self.horizon for calendar in calendars.values()):
+            if stopped():
+                raise live.Stopped
             engine.base_path(
-                record, state, self.environment.record, noise_key, first,
-                (units, low, width), rival, arms, rewards, pledges,
+                walk.policy, state, n_arms, self.environment.record, engine.word(key), first,
+                walk.scale, walk.rival, block,
             )  # fmt: skip
             for calendar in calendars.values():
-                engine.interleave(*calendar.arguments(arms, rewards, pledges))
+                calendar.live(block)
             first += size
         return {name: calendar.trace for name, calendar in calendars.items()}
 
@@ -123,29 +137,44 @@ class Plan:
 class _Calendar:
     """One agent's side of a run: its gate, its terms and the books so far."""
 
-    def __init__(self, plan: Plan, name: str) -> None:
+    def __init__(self, plan: Plan, name: str, engine: Engine) -> None:
         agent = plan.agents[name]
-        books = agent.floor.open()
-        self.gate, self.terms = GATES[agent.gate], tuple(agent.floor.terms())
-        self.gaps, self.checkpoints = plan.gaps[name], plan.checkpoints
-        self.books = np.zeros(6, np.int64)
-        self.books[SLACK] = books.account.reserve
-        self.books[LEAST] = np.iinfo(np.int64).max
-        self.loss = np.zeros(1)
+        reserve = agent.floor.open().account.reserve
+        self.interleave = engine.interleave
+        self.gate, self.terms = GATES[agent.gate], agent.floor.terms()
+        self.gaps = engine.array(plan.gaps[name].tolist())
+        self.books = engine.array([0, 0, reserve, INT64_MAX, 0, 0])
+        self.loss = engine.array([0.0])
+        self.checkpoints = plan.checkpoints
         self.trace = blank(len(plan.checkpoints))
 
-    def arguments(self, arms: Ints, rewards: Ints, pledges: Ints) -> tuple[Any, ...]:
-        return (
-            self.gate, self.terms, arms, rewards, pledges, self.gaps, self.books, self.loss,
-            self.checkpoints, self.trace.books, self.trace.losses,
+    def live(self, block: Block) -> None:
+        self.interleave(
+            self.gate, self.terms, block, self.gaps, self.books, self.loss, self.checkpoints,
+            self.trace,
         )  # fmt: skip
 
 
 def positive(number: Any, what: str) -> int:
-    """A whole number of at least one."""
+    """A whole number of at least one.
+
+    >>> positive(0, "runs")
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: runs = 0 must be an int >= 1
+    """
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
         raise InvalidInput(f"{what} = {number!r} must be an int >= 1")
     return int(number)
+
+
+def _entropy(seed: Any) -> Any:
+    try:
+        return np.random.SeedSequence(seed).entropy
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"seed = {seed!r} must be an int >= 0, a list of them, or None for a fresh one"
+        ) from None
 
 
 def _checkpoints(wanted: Any, horizon: int) -> Ints:
@@ -155,33 +184,71 @@ def _checkpoints(wanted: Any, horizon: int) -> Ints:
     if wanted is None:
         even = np.linspace(1, horizon, 241)
         early = np.geomspace(1, horizon, 120)  # the exploring phase is where it matters
-        points = np.unique(np.rint(np.concatenate([even, early])).astype(np.int64))
-    elif isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str):
-        points = np.unique(np.asarray(wanted, dtype=np.int64))
-    else:
+        return np.unique(np.rint(np.concatenate([even, early])).astype(np.int64))
+    if not isinstance(wanted, Sequence | np.ndarray) or isinstance(wanted, str):
         raise InvalidInput(f"checkpoints = {wanted!r} must be None, 'all' or a list of plays")
-    if not len(points) or points[0] < 1 or points[-1] > horizon:
-        raise InvalidInput(f"checkpoints = {wanted!r} must lie in 1..{horizon}")
-    return np.union1d(points, [horizon]).astype(np.int64)
+    points = {positive(point, "checkpoints: a play") for point in wanted}
+    if points and max(points) > horizon:
+        raise InvalidInput(f"checkpoints: play {max(points)} is after the horizon {horizon}")
+    return np.array(sorted(points | {horizon}), dtype=np.int64)
 
 
-def _check(name: str, agent: Any, environment: Environment) -> None:
+def _has_kernels(agent: Agent, environment: Environment) -> bool:
+    """Whether the engine's text is what this agent does; else it is driven play by play.
+
+    A subclass may do something else: of an agent, unless it names its gate again; of an index
+    policy, where it overrides a method the kernels stand for.
+    """
+    kind = type(agent.policy)
+    return (
+        "gate" in vars(type(agent))
+        and issubclass(kind, IndexPolicy)
+        and all(getattr(kind, name) is getattr(IndexPolicy, name) for name in _KERNEL_METHODS)
+        and type(environment.record) in DRAWS
+    )
+
+
+_KERNEL_METHODS = ("best", "peek", "update", "pledge", "unit_rewards")
+
+
+def _check_environment(environment: Any) -> None:
+    if not isinstance(environment, Environment):
+        raise InvalidInput(
+            f"environment = {environment!r} does not follow surefoot.environments.Environment; "
+            "give one of its kind, e.g. BernoulliArms([0.8, 0.2])"
+        )
+
+
+def _check_agent(name: str, agent: Any, environment: Environment) -> None:
     if not isinstance(agent, Agent):
         raise InvalidInput(
             f"agents[{name!r}] = {agent!r} is no agent; wrap a policy: Plain(policy) or "
             "GenCB(policy, floor)"
         )
+    floor = agent.floor
+    if floor.default is None:
+        raise InvalidInput(
+            f"agent {name!r} has a floor without a constant default; simulate needs one: "
+            "RewardFloor(default=...)"
+        )
+    if not floor.fits_int64:
+        raise InvalidInput(
+            f"agent {name!r} keeps books of {floor.places} places, in which {PLAYS} plays may "
+            "leave 64 bits; give its floor fewer places, or none"
+        )
     if len(agent.arms) != environment.n_arms:
         raise InvalidInput(
-            f"agent {name!r} has {len(agent.arms)} arms, the environment {environment.n_arms}"
+            f"agent {name!r} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
+            "the default is not counted in either"
         )
     if agent.account.plays or agent.turns or agent.paused:
         raise InvalidInput(
             f"agent {name!r} has already played or is paused; simulate starts from fresh agents"
         )
-    low, high = agent.floor.reward_range
+    low, high = floor.reward_range
     if not (low <= environment.reward_range[0] and environment.reward_range[1] <= high):
+        paid = "({}, {})".format(*environment.reward_range)
         raise InvalidInput(
-            f"the environment pays {environment.reward_range}, outside the reward_range "
-            f"({low}, {high}) of agent {name!r}; widen it"
+            f"the environment pays {paid}, outside the reward_range ({low}, {high}) of agent "
+            f"{name!r}; give it a floor with a wider one"
         )

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.errors import missing_extra
+from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, Floats, Ints, T, Trace
 
 if TYPE_CHECKING:
@@ -15,7 +15,11 @@ if TYPE_CHECKING:
 
     from surefoot.simulation.plan import Plan
 
-MEASURES = ("regret", "default_plays", "violating_rounds", "minimum_slack")
+COUNTS = ("default_plays", "violating_rounds")
+AGAINST_FLOOR = ("slack", "minimum_slack", "violating_rounds")
+COLUMNS = ("regret", "default_plays", "received", *AGAINST_FLOOR)
+"""What is noted at each checkpoint."""
+SUMMARY = ("regret", "default_plays", "violating_rounds", "minimum_slack")
 
 
 class Result:
@@ -59,7 +63,7 @@ class Result:
         if measure == "received":
             required = books[:, :, T] * agent.floor.terms().floor
             return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
-        raise KeyError(measure)
+        raise InvalidInput(f"measure = {measure!r} is none of {', '.join(map(repr, COLUMNS))}")
 
     def exact_minimum_slack(self, name: str) -> Decimal:
         """The least slack over all runs, exact."""
@@ -67,11 +71,21 @@ class Result:
         return self.plan.agents[name].floor.unit.decimal(units)
 
     def summary(self) -> dict[str, dict[str, dict[str, float]]]:
-        """agent -> measure -> mean, min and max over the runs, at the horizon."""
+        """agent -> measure -> mean, min and max over the runs, at the horizon.
+
+        An agent without a floor has no "violating_rounds" and no "minimum_slack".
+        """
         return {
-            name: {measure: _spread(self.measure(name, measure)[:, -1]) for measure in MEASURES}
+            name: {
+                measure: _spread(self.measure(name, measure)[:, -1])
+                for measure in SUMMARY
+                if self._measured(name) or measure not in AGAINST_FLOOR
+            }
             for name in self.agents
         }
+
+    def _measured(self, name: str) -> bool:
+        return bool(getattr(self.plan.agents[name], "measured", True))
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -81,22 +95,19 @@ class Result:
         except ImportError:
             raise missing_extra("study", "polars") from None
         numbers, t = list(self.runs), self.plan.checkpoints
+        rows = len(numbers) * len(t)
+        types = {column: pl.Int64 if column in COUNTS else pl.Float64 for column in COLUMNS}
         tables = []
         for name in self.agents:
-            measured = getattr(self.plan.agents[name], "measured", True)
-            columns = {
-                "agent": [name] * (len(numbers) * len(t)),
-                "run": np.repeat(numbers, len(t)),
-                "t": np.tile(t, len(numbers)),
-                "regret": self.measure(name, "regret").ravel(),
-                "default_plays": self.measure(name, "default_plays").ravel(),
+            measures = {
+                column: self.measure(name, column).ravel()
+                if self._measured(name) or column not in AGAINST_FLOOR
+                else [None] * rows
+                for column in COLUMNS
             }
-            for measure in ("received", "slack", "minimum_slack", "violating_rounds"):
-                values = self.measure(name, measure).ravel()
-                columns[measure] = values if measured else [None] * len(values)
-            schema = {"received": pl.Float64, "slack": pl.Float64, "minimum_slack": pl.Float64}
-            overrides = {**schema, "violating_rounds": pl.Int64}
-            tables.append(pl.DataFrame(columns, schema_overrides=overrides))
+            place = {"agent": [name] * rows, "run": np.repeat(numbers, len(t))}
+            columns = {**place, "t": np.tile(t, len(numbers)), **measures}
+            tables.append(pl.DataFrame(columns, schema_overrides=types))
         return pl.concat(tables)
 
     def __repr__(self) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
@@ -17,6 +18,9 @@ from surefoot.simulation.result import Result
 from surefoot.simulation.trace import Trace
 
 ENGINES = ("auto", "compiled", "plain")
+# Seconds. Under a signal handler that restarts what it interrupts (polars installs one) a wait
+# without end would see Ctrl-C only when a run ends.
+_HEARTBEAT = 0.1
 
 
 def simulate(
@@ -38,7 +42,8 @@ def simulate(
     early. ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto",
     compiled if numba is there; policies of your own are driven play by play either way.
     ``workers``: threads, by default one a core; the result does not depend on it. ``progress`` is
-    called with (runs done, runs). Raises InvalidInput where something does not fit.
+    called with (runs done, runs). Raises InvalidInput where something does not fit, and
+    MissingExtra for "compiled" without numba.
 
     >>> import surefoot as sf
     >>> agents = {
@@ -49,6 +54,10 @@ def simulate(
     >>> result = sf.simulate(agents, env, horizon=200, runs=2, seed=1, engine="plain")
     >>> result.summary()["GenCB"]["violating_rounds"]["max"]
     0
+
+    Holds when: every play is reported before the next decision; a run depends on the seed and its
+    number alone. Does not hold when: a policy of yours keeps a random generator of its own: use
+    the one that ``select`` is handed.
     """
     plan = Plan(agents, environment, horizon, seed, checkpoints)
     numbers = range(positive(runs, "runs"))
@@ -74,19 +83,31 @@ def choose(engine: str) -> Engine:
 def run_all(
     plan: Plan, runs: Sequence[int], engine: Engine, workers: int | None = None
 ) -> Iterator[tuple[int, dict[str, Trace]]]:
-    """Yield each run as it is done; a run that is not done when the caller stops is dropped."""
-    count = workers or os.cpu_count() or 1
+    """Yield each run as it is done.
+
+    When the caller stops, by Ctrl-C too, or a run fails, the others are given up within a block.
+    """
+    count = cores() if workers is None else positive(workers, "workers")
     waiting = list(reversed(runs))
+    stop = threading.Event()
     with ThreadPoolExecutor(count) as pool:
         active: dict[Future[dict[str, Trace]], int] = {}
         try:
             while waiting or active:
-                while waiting and len(active) < count + 1:
+                while waiting and len(active) < count + 1:  # one more, so that no thread waits
                     number = waiting.pop()
-                    active[pool.submit(plan.run, number, engine)] = number
-                finished, _ = wait(active, return_when=FIRST_COMPLETED)
+                    active[pool.submit(plan.run, number, engine, stop.is_set)] = number
+                finished, _ = wait(active, _HEARTBEAT, FIRST_COMPLETED)
                 for future in finished:
                     yield active.pop(future), future.result()
         finally:
+            stop.set()
             for future in active:
                 future.cancel()
+
+
+def cores() -> int:
+    """The cores this process may use, which in a container may be fewer than there are."""
+    if hasattr(os, "sched_getaffinity"):
+        return len(os.sched_getaffinity(0))
+    return os.cpu_count() or 1

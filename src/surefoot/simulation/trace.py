@@ -26,5 +26,9 @@ class Trace(NamedTuple):
 
 
 def blank(checkpoints: int) -> Trace:
-    """An empty trace to be filled."""
+    """An empty trace to be filled.
+
+    >>> blank(2).books.shape, blank(2).losses.shape
+    ((2, 7), (2,))
+    """
     return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros(checkpoints))

@@ -1,0 +1,263 @@
+"""How fast the simulation engine is, beside what one would write by hand.
+
+    uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
+
+Bernoulli arms evenly spaced from .8 to .2, mu0 = .7, alpha = .05: the paper's CMAB setting. Times
+a step are CPU times of one thread, contenders taking turns in one process, as median and minimum
+of the repetitions: read ratios, they survive a busy machine. Wall times do not: run it on a quiet
+one. Takes about three minutes.
+"""
+
+from __future__ import annotations
+
+import math
+import os
+import platform
+import subprocess
+import sys
+import tempfile
+import time
+from collections.abc import Callable
+from datetime import UTC, datetime
+from statistics import median
+from typing import Any
+
+import numba
+import numpy as np
+
+import surefoot as sf
+from surefoot.simulation import Plan
+from surefoot.simulation.compiled import PLAIN, engine
+
+MU0, ALPHA = 0.7, 0.05
+OPEN = 0.95  # the alpha of short runs: at .05 the gate would be closed most of the time
+REPETITIONS = 5
+ARMS = (24, 72, 144)
+
+
+def study(K: int, horizon: int) -> dict[str, Any]:
+    """The agents of the paper's figure; its fourth curve, the baseline, is a line."""
+    return {
+        "GenCB": sf.gencb_cmab(K, MU0, ALPHA),
+        "UCB1": sf.Plain(sf.UCB1(K), sf.RewardFloor(MU0, ALPHA)),
+        "ConUCB": sf.ConUCB(K, MU0, ALPHA, 1 / horizon),
+    }
+
+
+def arms(K: int) -> sf.BernoulliArms:
+    """The paper's K arms."""
+    return sf.BernoulliArms(np.linspace(0.8, 0.2, K))
+
+
+@numba.njit
+def xorshift(word: int) -> int:
+    """Marsaglia 2003: the next 64 bits."""
+    word ^= word << np.uint64(13)
+    word ^= word >> np.uint64(7)
+    return word ^ (word << np.uint64(17))
+
+
+@numba.njit
+def textbook(mu: Any, mu0: float, alpha: float, T: int, noted: Any) -> float:
+    """GenCB-CMAB as one writes it down: one loop, floats, a generator of its own."""
+    K = len(mu)
+    N, S = np.zeros(K), np.zeros(K)
+    word = np.uint64(88172645463325252)
+    received, regret, least = 0.0, 0.0, math.inf
+    m, N0, best_mean = 0, 0, mu.max()
+    for t in range(1, T + 1):
+        if received + N0 * mu0 >= (1 - alpha) * mu0 * t:
+            m += 1
+            arm, best = 0, -math.inf
+            for i in range(K):
+                index = math.inf if N[i] == 0 else S[i] / N[i] + math.sqrt(2 * math.log(m) / N[i])
+                if index > best:
+                    arm, best = i, index
+            word = xorshift(word)
+            reward = 1.0 if (word >> np.uint64(11)) * 2.0**-53 < mu[arm] else 0.0
+            N[arm] += 1
+            S[arm] += reward
+            received += reward
+            regret += best_mean - mu[arm]
+        else:
+            N0 += 1
+            regret += best_mean - mu0
+        least = min(least, received + N0 * mu0 - (1 - alpha) * mu0 * t)
+        if t % 1000 == 0:
+            noted[t // 1000 - 1] = regret
+    return least
+
+
+@numba.njit
+def bare(mean: float, T: int) -> float:
+    """Draw and add: no engine can be faster than its draws."""
+    word, total = np.uint64(88172645463325252), 0.0
+    for _ in range(T):
+        word = xorshift(word)
+        total += 1.0 if (word >> np.uint64(11)) * 2.0**-53 < mean else 0.0
+    return total
+
+
+def numpy_loop(mu: Any, T: int) -> float:
+    """The same algorithm live, as a short NumPy script."""
+    K = len(mu)
+    N, S = np.zeros(K), np.zeros(K)
+    rng, received, m, N0 = np.random.default_rng(0), 0.0, 0, 0
+    for t in range(1, T + 1):
+        if received + N0 * MU0 < (1 - OPEN) * MU0 * t:
+            N0 += 1
+            continue
+        m += 1
+        arm = m - 1 if m <= K else int(np.argmax(S / N + np.sqrt(2 * np.log(m) / N)))
+        reward = float(rng.random() < mu[arm])
+        N[arm] += 1
+        S[arm] += reward
+        received += reward
+    return received
+
+
+def live_loop(environment: sf.BernoulliArms, T: int) -> None:
+    """The live agent: select, pull, update."""
+    agent = sf.gencb_cmab(environment.n_arms, MU0, OPEN)
+    for _ in range(T):
+        play = agent.select()
+        if play.is_default:
+            agent.update(play)
+        else:
+            agent.update(play, environment.pull(1, play.turn, play.index))
+
+
+def compete(contenders: dict[str, tuple[Callable[[], Any], int]]) -> dict[str, list[float]]:
+    """CPU ns a step of each contender, which take turns; the first round only warms up."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for repetition in range(REPETITIONS + 1):
+        for name, (call, steps) in contenders.items():
+            start = time.thread_time_ns()
+            call()
+            if repetition:
+                times[name].append((time.thread_time_ns() - start) / steps)
+    return times
+
+
+def per_step(K: int) -> list[list[str]]:
+    """The rows of the first table for K arms."""
+    T, short, environment = 1_000_000, 20_000, arms(K)
+    agents = study(K, T)
+    one = Plan({"GenCB": agents["GenCB"]}, environment, T, 1)
+    more = {alpha: sf.gencb_cmab(K, MU0, alpha) for alpha in (0.05, 0.1, 0.15, 0.2, 0.25)}
+    five = Plan({str(alpha): agent for alpha, agent in more.items()}, environment, T, 1)
+    whole = Plan(agents, environment, T, 1)
+    plain = Plan({"GenCB": sf.gencb_cmab(K, MU0, OPEN)}, environment, short, 1)
+    mu, noted = environment.means, np.zeros(T // 1000)
+    times = compete({
+        "textbook numba loop, GenCB": (lambda: textbook(mu, MU0, ALPHA, T, noted), T),
+        "bare loop: draw and add": (lambda: bare(0.5, T), T),
+        "engine, GenCB": (lambda: one.run(0, engine()), T),
+        "engine, the study's three agents": (lambda: whole.run(0, engine()), 3 * T),
+        "engine, GenCB with five alphas": (lambda: five.run(0, engine()), 5 * T),
+        "engine uncompiled, GenCB, alpha .95": (lambda: plain.run(0, PLAIN), short),
+        "live agent, GenCB, alpha .95": (lambda: live_loop(environment, short), short),
+        "live NumPy loop, GenCB, alpha .95": (lambda: numpy_loop(mu, short), short),
+    })  # fmt: skip
+    base, loop = (median(times[name]) for name in list(times)[:2])
+    return [
+        [name, str(K), f"{median(t):.1f}", f"{min(t):.1f}", f"{median(t) / base:.2f}",
+         f"{median(t) / loop:.0f}"]
+        for name, t in times.items()
+    ]  # fmt: skip
+
+
+def wall(K: int, horizon: int, runs: int, workers: int) -> float:
+    """Seconds that the study's agents take in this process."""
+    start = time.perf_counter()
+    sf.simulate(study(K, horizon), arms(K), horizon, runs, seed=1, workers=workers)
+    return time.perf_counter() - start
+
+
+def cold(K: int, horizon: int, runs: int) -> float:
+    """A new process with an empty cache, from its start to its end."""
+    script = (
+        f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); "  # noqa: PTH120
+        f"import surefoot as sf; from bench_engine import arms, study; "
+        f"sf.simulate(study({K}, {horizon}), arms({K}), {horizon}, {runs}, seed=1)"
+    )
+    with tempfile.TemporaryDirectory() as empty:
+        start = time.perf_counter()
+        subprocess.run(  # noqa: S603  (this file, run by this Python)
+            [sys.executable, "-c", script], env={**os.environ, "SUREFOOT_CACHE": empty}, check=True
+        )
+        return time.perf_counter() - start
+
+
+def walls() -> list[list[str]]:
+    """The rows of the second table."""
+    cores = len(os.sched_getaffinity(0))
+    cases = [
+        (72, 100_000, 50, cores), (72, 100_000, 50, 1), (72, 100_000, 10, 1), (72, 100_000, 1, 1),
+        (72, 1_000_000, 1, 1), (72, 10_000_000, 1, 1), (24, 100_000, 50, cores),
+        (144, 100_000, 50, cores),
+    ]  # fmt: skip
+    wall(72, 100, 1, 1)
+    rows = []
+    for case in cases:
+        seconds = [wall(*case) for _ in range(1 if case[1] > 1_000_000 else 3)]
+        rows.append([
+            "warm", *map(str, case), f"{median(seconds):.2f}", f"{min(seconds):.2f}",
+            f"{min(seconds) * 1e9 / (3 * case[1] * case[2]):.0f}",
+        ])  # fmt: skip
+    seconds = [cold(72, 100_000, 50) for _ in range(2)]
+    best = min(seconds)
+    rows.append([
+        "cold: new process, empty cache", "72", "100000", "50", str(cores),
+        f"{median(seconds):.2f}", f"{best:.2f}", f"{best * 1e9 / 15e6:.0f}",
+    ])  # fmt: skip
+    return rows
+
+
+def table(head: list[str], rows: list[list[str]]) -> str:
+    """Markdown."""
+    lines = [head, ["---"] * len(head), *rows]
+    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
+
+
+def machine() -> str:
+    """Its class, not its name."""
+    model = platform.machine()
+    try:
+        with open("/proc/cpuinfo", encoding="utf-8") as file:  # noqa: PTH123
+            model = next(line.split(":")[1].strip() for line in file if "model name" in line)
+    except (OSError, StopIteration):
+        pass
+    return (
+        f"{len(os.sched_getaffinity(0))} cores of an {model} ({platform.system()}), "
+        f"Python {platform.python_version()}, numpy {np.__version__}, numba {numba.__version__}"
+    )
+
+
+def main() -> None:
+    """Measure, and write the results to the terminal."""
+    steps = [row for K in ARMS for row in per_step(K)]
+    sys.stdout.write(f"""# The engine, measured
+
+Written by `benchmarks/bench_engine.py` on {datetime.now(UTC):%d %B %Y}: {machine()}.
+
+Bernoulli arms evenly spaced from .8 to .2, mu0 = .7, alpha = .05. A step is one play of one agent.
+
+## Time a step
+
+One thread's CPU time in ns, T = 1,000,000 (uncompiled and live: 20,000), contenders taking turns in
+one process. The engine books in exact integers, tracks the least slack at every play and notes 360
+checkpoints; the textbook loop uses floats.
+
+{table(["", "K", "median", "min", "/ textbook", "/ bare"], steps)}
+
+## Wall time of the study's three agents
+
+Seconds; the last column is the least wall time in ns a step.
+
+{table(["", "K", "T", "runs", "threads", "median", "min", "ns a step"], walls())}
+""")
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,140 @@
+"""Policies of the user's own are driven play by play, on the engine's noise."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.simulation import live
+from surefoot.simulation.trace import ARM, DEFAULTS, SLACK
+
+
+class Thompson:
+    """Draws every arm's mean from its Beta posterior and plays the largest draw."""
+
+    def __init__(self, n_arms):
+        self.n_arms = n_arms
+        self.wins, self.losses = [1] * n_arms, [1] * n_arms
+
+    def select(self, context, rng):
+        return int(np.argmax(rng.beta(self.wins, self.losses)))
+
+    def update(self, arm, reward, context):
+        self.wins[arm] += reward
+        self.losses[arm] += 1 - reward
+
+    def state(self):
+        return {"wins": self.wins, "losses": self.losses}
+
+    def restore(self, state):
+        self.wins, self.losses = state["wins"], state["losses"]
+
+
+ENVIRONMENT = sf.BernoulliArms([0.9, 0.5, 0.4])
+
+
+def agents():
+    return {
+        "plain": sf.Plain(Thompson(3), sf.RewardFloor(0.5, 0.2)),
+        "careful": sf.GenCB(Thompson(3), sf.RewardFloor(0.5, 0.2), seed=1),
+        "bold": sf.GenCB(Thompson(3), sf.RewardFloor(0.5, 0.6), seed=2),
+        "UCB1": sf.Plain(sf.UCB1(3), sf.RewardFloor(0.5, 0.2)),
+    }
+
+
+def arms(seed, names=("plain", "careful", "bold"), runs=1, **options):
+    players = {name: agents()[name] for name in names}
+    result = sf.simulate(players, ENVIRONMENT, 200, runs, seed, checkpoints="all", **options)
+    return {
+        name: [run[name].books[:, ARM].tolist() for run in result.runs.values()] for name in names
+    }
+
+
+def test_the_seed_decides_all_of_a_stochastic_policys_plays():
+    assert arms(4, runs=3) == arms(4, runs=3)
+    assert arms(4) != arms(5)
+
+
+def test_runs_are_independent_of_each_other():
+    first, second, third = arms(4, ["plain"], runs=3)["plain"]
+    agreement = np.mean(np.array(first)[:40] == np.array(second)[:40])
+    assert first != second != third != first
+    assert agreement < 0.9
+
+
+def test_a_run_depends_on_its_number_alone():
+    assert arms(4, runs=2)["bold"] == arms(4, runs=3, workers=1)["bold"][:2]
+
+
+def test_nobody_else_changes_an_agents_plays():
+    alone, among_others = arms(4, ["bold"]), arms(4, ["UCB1", "plain", "careful", "bold"])
+    assert alone["bold"] == among_others["bold"]
+
+
+def test_agents_of_one_policy_share_its_luck_and_the_noise():
+    """Indexed by the turn, the policy's draws and the rewards are the same for every alpha."""
+    played = arms(4)
+    turns = [arm for arm in played["plain"][0] if arm >= 0]
+    for name in ("careful", "bold"):
+        own = [arm for arm in played[name][0] if arm >= 0]
+        assert 10 < len(own) < len(turns)
+        assert own == turns[: len(own)]
+
+
+def test_the_agent_itself_is_left_as_it_was():
+    players = agents()
+    before = players["careful"]._rng.bit_generator.state
+    sf.simulate(players, ENVIRONMENT, 50, runs=2, seed=0)
+    for agent in players.values():
+        assert agent.account.plays == agent.turns == 0
+        assert agent.policy.state() == agents()["plain"].policy.state() or agent is players["UCB1"]
+    assert players["careful"]._rng.bit_generator.state == before
+
+
+def test_the_floor_is_kept_and_measured():
+    result = sf.simulate(agents(), ENVIRONMENT, 300, runs=4, seed=0)
+    assert result.measure("careful", "violating_rounds").max() == 0
+    assert result.measure("careful", "minimum_slack").min() >= 0
+
+
+def drive(agent, horizon, checkpoints, stopped=lambda: False, gaps=(0.0, 0.4, 0.5, 0.4)):
+    stream = np.random.SeedSequence(0)
+    points = np.array([*checkpoints, horizon])
+    return live.drive(agent, ENVIRONMENT, np.array(gaps), 7, stream, points, stopped)
+
+
+def test_checkpoints_are_rows_of_the_full_trace():
+    every = drive(agents()["careful"], 100, range(1, 100))
+    some = drive(agents()["careful"], 100, [1, 50])
+    columns = [column for column in range(7) if column != 5]  # 5: the row's own number
+    assert some.books[:, columns].tolist() == every.books[[0, 49, 99]][:, columns].tolist()
+    assert some.losses.tolist() == every.losses[[0, 49, 99]].tolist()
+
+
+def test_the_trace_is_what_a_user_would_have_seen():
+    agent = agents()["bold"]
+    trace = drive(agent, 60, range(1, 60))
+    agent._rng = np.random.default_rng(np.random.SeedSequence(0))
+    loss = 0.0
+    for row, noted in zip(trace.books, trace.losses, strict=True):
+        play = agent.select()
+        if play.is_default:
+            agent.update(play)
+        else:
+            agent.update(play, ENVIRONMENT.pull(7, play.turn, play.index))
+            loss += [0.0, 0.4, 0.5][play.index]
+        assert row[ARM] == play.index
+        assert row[DEFAULTS] == agent.account.default_plays
+        assert agent.floor.unit.decimal(int(row[SLACK])) == agent.account.slack
+        assert noted == loss
+
+
+def test_it_gives_up_between_two_plays():
+    asked = []
+
+    def stopped():
+        asked.append(True)
+        return len(asked) > 5
+
+    with pytest.raises(live.Stopped):
+        drive(agents()["plain"], 1000, [], stopped)
+    assert len(asked) == 6

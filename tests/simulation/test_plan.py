@@ -1,0 +1,237 @@
+import tracemalloc
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from surefoot.errors import InvalidInput
+from surefoot.simulation import live, plan
+from surefoot.simulation.plan import Plan
+from surefoot.simulation.runner import choose
+from surefoot.simulation.trace import ARM, LEAST, T
+
+ENVIRONMENT = sf.BernoulliArms([0.8, 0.5])
+
+
+def gencb(alpha=0.2, n_arms=2, **floor):
+    return sf.GenCB(sf.UCB1(n_arms), sf.RewardFloor(0.6, alpha, **floor), default_competes=False)
+
+
+def three():
+    return {
+        "GenCB": gencb(),
+        "UCB1": sf.Plain(sf.UCB1(2), sf.RewardFloor(0.6, 0.2)),
+        "ConUCB": sf.ConUCB(2, 0.6, 0.2),
+    }
+
+
+def traces(agents, horizon, seed=0, checkpoints="all", environment=ENVIRONMENT, engine="compiled"):
+    made = Plan(agents, environment, horizon, seed, checkpoints)
+    return {
+        name: (trace.books.tolist(), trace.losses.tolist())
+        for name, trace in made.run(0, choose(engine)).items()
+    }
+
+
+@pytest.mark.parametrize("block", [7, 100, 8192])
+def test_the_result_does_not_depend_on_the_block(monkeypatch, block):
+    expected = traces(three(), 500)
+    monkeypatch.setattr(plan, "BLOCK", block)
+    assert traces(three(), 500) == expected
+
+
+def test_blocks_take_hardly_a_turn_past_the_horizon(monkeypatch):
+    monkeypatch.setattr(plan, "BLOCK", 100)
+    taken = []
+    engine = choose("plain")
+
+    def counting(*arguments):
+        taken.append(len(arguments[-1].arms))
+        engine.base_path(*arguments)
+
+    Plan({"UCB1": three()["UCB1"]}, ENVIRONMENT, 201).run(0, engine._replace(base_path=counting))
+    assert taken == [67, 67, 67]
+
+
+def test_memory_does_not_grow_with_the_horizon():
+    def peak(horizon):
+        made = Plan(three(), ENVIRONMENT, horizon, 0)
+        made.run(0, choose("compiled"))  # compiled and loaded before it is measured
+        tracemalloc.start()
+        made.run(0, choose("compiled"))
+        _, most = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        return most
+
+    short, long = peak(100_000), peak(1_000_000)
+    assert long < 1.1 * short
+    assert long < 1_000_000
+
+
+def test_a_full_trace_is_made_only_on_request():
+    assert len(Plan(three(), ENVIRONMENT, 10**9).checkpoints) < 400
+    assert len(Plan(three(), ENVIRONMENT, 1000, checkpoints="all").checkpoints) == 1000
+
+
+def test_checkpoints_are_rows_of_the_full_trace():
+    every = Plan(three(), ENVIRONMENT, 700, 0, "all").run(0, choose("compiled"))
+    for wanted in (None, [1, 50, 699], np.array([13]), (700,), range(100, 400, 100), []):
+        made = Plan(three(), ENVIRONMENT, 700, 0, wanted)
+        assert made.checkpoints[-1] == 700
+        for name, trace in made.run(0, choose("compiled")).items():
+            rows = made.checkpoints - 1
+            columns = [T, *range(1, LEAST + 1), ARM]
+            assert trace.books[:, columns].tolist() == every[name].books[rows][:, columns].tolist()
+            assert trace.losses.tolist() == every[name].losses[rows].tolist()
+
+
+def test_the_grid_is_even_and_dense_early():
+    points = Plan(three(), ENVIRONMENT, 100_000).checkpoints
+    assert points[0] == 1
+    assert points[-1] == 100_000
+    assert set(range(1, 10)) <= set(points.tolist())
+    assert np.diff(points).max() <= 100_000 / 240 + 1
+
+
+def test_noise_keys_are_of_the_seed_and_the_run():
+    keys = {Plan(three(), ENVIRONMENT, 1, seed).key(run) for seed in range(9) for run in range(9)}
+    assert len(keys) == 81
+    assert Plan(three(), ENVIRONMENT, 1, 3).key(4) == Plan(three(), ENVIRONMENT, 99, 3).key(4)
+
+
+def test_a_run_is_given_up_between_two_blocks(monkeypatch):
+    monkeypatch.setattr(plan, "BLOCK", 10)
+    asked = []
+
+    def stopped():
+        asked.append(True)
+        return len(asked) > 3
+
+    with pytest.raises(live.Stopped):
+        Plan(three(), ENVIRONMENT, 1000).run(0, choose("plain"), stopped)
+    assert len(asked) == 4
+
+
+class Forgetful(sf.UCB1):
+    """Learns nothing: what an engine that trusts the record would not notice."""
+
+    def update(self, arm, reward, context):
+        pass
+
+
+class Timid(sf.GenCB):
+    """Never explores: what an engine that trusts the gate would not notice."""
+
+    def _decide(self, context, allowed, terms):
+        return self._play_default(terms, sf.Reason.PAUSED)
+
+
+class Pulling:
+    """An environment of the user's own, without a kernel."""
+
+    n_arms, places, reward_range, record = 2, 0, (0, 1), None
+    means = ENVIRONMENT.means
+    pull = staticmethod(ENVIRONMENT.pull)
+    gaps = staticmethod(ENVIRONMENT.gaps)
+
+
+def test_subclasses_that_do_something_else_are_driven_play_by_play():
+    floor = sf.RewardFloor(0.6, 0.2)
+    agents = {"forgetful": sf.Plain(Forgetful(2), floor), "timid": Timid(sf.UCB1(2), floor)}
+    made = Plan(agents, ENVIRONMENT, 50, 0, "all")
+    assert made.stepwise == ["forgetful", "timid"]
+    played = made.run(0, choose("compiled"))
+    assert set(played["forgetful"].books[:, ARM]) == {0}
+    assert set(played["timid"].books[:, ARM]) == {-1}
+
+
+def test_an_environment_without_a_kernel_pays_the_same_play_by_play():
+    made = Plan(three(), Pulling(), 200, 0, "all")
+    assert made.stepwise == list(three())
+    assert traces(three(), 200, environment=Pulling()) == traces(three(), 200)
+
+
+def test_an_agent_without_a_floor_regrets_against_the_best_arm():
+    made = Plan({"UCB1": sf.Plain(sf.UCB1(2))}, ENVIRONMENT, 10)
+    assert made.gaps["UCB1"][:2].tolist() == ENVIRONMENT.gaps(0.0)[:2].tolist()
+
+
+@pytest.mark.parametrize("sign", [1, -1])
+@pytest.mark.parametrize("name", ["UCB1", "ConUCB"])
+def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(name, sign):
+    """9.223372036 at 9 places is the widest range with which 1e9 plays fit an int64."""
+    high = 9.223372036
+    widest = sf.RewardFloor(high, 0.01, (0, high))
+    agents = {
+        "UCB1": sf.Plain(sf.UCB1(1), widest),
+        "ConUCB": sf.ConUCB(1, high, 0.01, reward_range=(0, high)),
+    }
+    made = Plan(agents, sf.BernoulliArms([0]), 10**9, checkpoints=[10**9 - 1])
+    assert agents[name].floor.places == 9
+    ends = []
+    for engine in (choose("compiled"), choose("plain")):
+        calendar = plan._Calendar(made, name, engine)
+        value, floor, *_ = calendar.terms
+        played, explored = 10**9 - 50, 60
+        slack = played * (value - floor if sign > 0 else -floor)
+        reward = value if sign > 0 else 0
+        for column, number in enumerate([played, played - explored, slack, slack, 0, 0]):
+            calendar.books[column] = number
+        pledges = [(explored + j) * value for j in range(1, 101)]
+        calendar.live(plan.Block(*map(engine.array, ([0] * 100, [reward] * 100, pledges))))
+        ends.append((list(calendar.books), calendar.trace.books.tolist()))
+    assert ends[0] == ends[1]
+    assert ends[0][0][T] == 10**9
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"agents": {}}, "agents = {} must be a non-empty dict"),
+        ({"agents": [gencb()]}, "must be a non-empty dict"),
+        ({"agents": {"a": sf.UCB1(2)}}, "is no agent; wrap a policy"),
+        ({"agents": {"a": gencb(n_arms=3)}}, "agent 'a' has 3 arms, the environment 2"),
+        (
+            {"agents": {"a": sf.GenCB(sf.UCB1(2), sf.RewardFloor(None, 0.1))}},
+            "agent 'a' has a floor without a constant default",
+        ),
+        ({"agents": {"a": gencb(places=12)}}, "agent 'a' keeps books of 12 places"),
+        (
+            {"agents": {"a": gencb(reward_range=(0.5, 1))}},
+            "the environment pays (0, 1), outside the reward_range (0.5, 1) of agent 'a'",
+        ),
+        ({"environment": [0.5, 0.4]}, "environment = [0.5, 0.4] does not follow"),
+        ({"horizon": 0}, "horizon = 0 must be an int >= 1"),
+        ({"horizon": 10.0}, "horizon = 10.0 must be an int >= 1"),
+        ({"horizon": True}, "horizon = True must be an int >= 1"),
+        ({"horizon": 10**9 + 1}, "horizon = 1000000001 is above 1000000000"),
+        ({"seed": -1}, "seed = -1 must be an int >= 0"),
+        ({"seed": 1.5}, "seed = 1.5 must be an int >= 0"),
+        ({"seed": "abc"}, "seed = 'abc' must be an int >= 0"),
+        ({"checkpoints": "some"}, "checkpoints = 'some' must be None, 'all' or a list"),
+        ({"checkpoints": 5}, "checkpoints = 5 must be None, 'all' or a list"),
+        ({"checkpoints": [0, 5]}, "checkpoints: a play = 0 must be an int >= 1"),
+        ({"checkpoints": [1.5]}, "checkpoints: a play = 1.5 must be an int >= 1"),
+        ({"checkpoints": [5, 11]}, "checkpoints: play 11 is after the horizon 10"),
+    ],
+)
+def test_refused(changes, said):
+    arguments = {"agents": {"a": gencb()}, "environment": ENVIRONMENT, "horizon": 10, **changes}
+    with pytest.raises(InvalidInput) as error:
+        Plan(**arguments)
+    assert said in str(error.value)
+
+
+@pytest.mark.parametrize("touch", ["select", "pause"])
+def test_an_agent_that_has_played_or_is_paused_is_refused(touch):
+    agent = gencb()
+    getattr(agent, touch)()
+    with pytest.raises(InvalidInput, match="agent 'a' has already played or is paused"):
+        Plan({"a": agent}, ENVIRONMENT, 10)
+
+
+def test_a_horizon_of_a_billion_and_numpy_numbers_are_fine():
+    made = Plan({"a": gencb()}, ENVIRONMENT, np.int64(10**9), np.int64(3), np.array([5, 6]))
+    assert made.horizon == 10**9
+    assert made.entropy == 3
+    assert made.checkpoints.tolist() == [5, 6, 10**9]

@@ -1,0 +1,114 @@
+import sys
+from decimal import Decimal
+from fractions import Fraction
+
+import numpy as np
+import polars as pl
+import pytest
+
+import surefoot as sf
+from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.simulation.result import COLUMNS
+from surefoot.simulation.trace import ARM
+
+MEANS = [0.75, 0.5, 0.25]
+ENVIRONMENT = sf.BernoulliArms(MEANS)
+RESERVE = 0.25
+
+
+@pytest.fixture(scope="module")
+def result():
+    floor = sf.RewardFloor(0.625, 0.2, reserve=RESERVE)
+    agents = {
+        "GenCB": sf.GenCB(sf.UCB1(3), floor, default_competes=False),
+        "UCB1": sf.Plain(sf.UCB1(3), floor),
+        "free": sf.Plain(sf.UCB1(3)),
+    }
+    return sf.simulate(agents, ENVIRONMENT, 150, runs=3, seed=2, checkpoints="all")
+
+
+def by_hand(result, name, run):
+    """The measures of one run from its arms alone, in fractions."""
+    key, turn = result.plan.key(run), 0
+    floor = Fraction(4, 5) * Fraction(5, 8)
+    regret = earned = slack = Fraction(0)
+    least, defaults, below, rows = None, 0, 0, []
+    for t, arm in enumerate(result.runs[run][name].books[:, ARM].tolist(), start=1):
+        if arm < 0:
+            defaults += 1
+            earned += Fraction(5, 8)
+            regret += Fraction(1, 8)
+        else:
+            turn += 1
+            earned += Fraction(ENVIRONMENT.pull(key, turn, arm))
+            regret += Fraction(3, 4) - Fraction(MEANS[arm])
+        slack = Fraction(RESERVE) + earned - floor * t
+        least = slack if least is None else min(least, slack)
+        below += slack < 0
+        rows.append([regret, defaults, earned, slack, least, below])
+    return rows
+
+
+@pytest.mark.parametrize("name", ["GenCB", "UCB1"])
+def test_measures_are_what_they_say(result, name):
+    for run in range(3):
+        measured = [result.measure(name, column)[run].tolist() for column in COLUMNS]
+        assert [list(row) for row in zip(*measured, strict=True)] == by_hand(result, name, run)
+
+
+def test_the_exact_least_slack_is_the_least_of_all_runs(result):
+    least = [by_hand(result, "UCB1", run)[-1][4] for run in range(3)]
+    exact = result.exact_minimum_slack("UCB1")
+    assert isinstance(exact, Decimal)
+    assert Fraction(exact) == min(least) < 0
+
+
+def test_the_summary_is_mean_min_and_max_at_the_horizon(result):
+    summary = result.summary()
+    assert list(summary) == result.agents == ["GenCB", "UCB1", "free"]
+    assert list(summary["GenCB"]) == [
+        "regret", "default_plays", "violating_rounds", "minimum_slack",
+    ]  # fmt: skip
+    for measure, spread in summary["UCB1"].items():
+        last = result.measure("UCB1", measure)[:, -1]
+        assert spread == {"mean": last.mean(), "min": last.min(), "max": last.max()}
+    assert summary["GenCB"]["violating_rounds"] == {"mean": 0.0, "min": 0, "max": 0}
+
+
+def test_without_a_floor_nothing_is_said_of_slack(result):
+    assert list(result.summary()["free"]) == ["regret", "default_plays"]
+    free = result.frame.filter(pl.col("agent") == "free")
+    for column in ("slack", "minimum_slack", "violating_rounds"):
+        assert free[column].null_count() == len(free)
+    assert free["received"].to_list() == result.measure("UCB1", "received").ravel().tolist()
+
+
+def test_the_frame_is_tidy(result):
+    frame = result.frame
+    assert frame.columns == ["agent", "run", "t", *COLUMNS]
+    assert frame.shape == (3 * 3 * 150, 9)
+    whole = {column for column, kind in frame.schema.items() if kind == pl.Int64}
+    assert whole == {"run", "t", "default_plays", "violating_rounds"}
+    for (agent, run), rows in frame.group_by(["agent", "run"]):
+        assert rows["t"].to_list() == list(range(1, 151))
+        for column in ("regret", "default_plays"):
+            assert rows[column].to_list() == result.measure(agent, column)[run].tolist()
+    guarded = frame.filter(pl.col("agent") == "GenCB")
+    assert guarded["slack"].to_list() == result.measure("GenCB", "slack").ravel().tolist()
+
+
+def test_an_unknown_measure_is_refused(result):
+    with pytest.raises(InvalidInput, match="measure = 'reward' is none of 'regret', "):
+        result.measure("GenCB", "reward")
+
+
+def test_without_polars_the_frame_names_the_remedy(result, monkeypatch):
+    monkeypatch.setitem(sys.modules, "polars", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+        _ = result.frame
+    assert result.summary()
+
+
+def test_repr_says_what_it_is(result):
+    assert repr(result) == "Result(3 agents, 3 runs, horizon 150, seed 2)"
+    assert np.array_equal(result.plan.checkpoints, np.arange(1, 151))
