@@ -1,0 +1,77 @@
+"""The command ``surefoot``: its groups, its version, and errors of one line each."""
+
+from __future__ import annotations
+
+import sys
+from typing import Annotated, Any, NoReturn
+
+import typer
+from typer.core import TyperGroup
+
+import surefoot
+from surefoot.cli import _replay, _study
+from surefoot.errors import InvalidInput, SurefootError
+
+
+class OneLine(TyperGroup):
+    """A group whose expected errors are one line on stderr each, never a traceback.
+
+    Exit codes: 2 for what was asked wrongly, 1 for what went wrong, 130 after Ctrl-C.
+    """
+
+    def main(self, *args: Any, **extra: Any) -> Any:
+        """Run a command and leave with its exit code."""
+        extra["standalone_mode"] = False
+        try:
+            code = super().main(*args, **extra)
+        except typer.TyperException as error:
+            _fail(error.format_message(), error.exit_code)
+        except InvalidInput as error:
+            _fail(str(error), 2)
+        except SurefootError as error:
+            _fail(str(error), 1)
+        except OSError as error:
+            where = f": {error.filename}" if error.filename else ""
+            _fail(f"{error.strerror or error}{where}", 1)
+        sys.exit(code)
+
+
+def _fail(message: str, code: int) -> NoReturn:
+    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    sys.exit(code)
+
+
+app = typer.Typer(
+    name="surefoot", cls=OneLine, add_completion=False, pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)  # fmt: skip
+app.add_typer(_study.app, name="study")
+app.command()(_replay.replay)
+
+
+def _version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"surefoot {surefoot.__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def _root(
+    context: typer.Context,
+    version: Annotated[
+        bool, typer.Option("--version", callback=_version, is_eager=True, help="Tell the version.")
+    ] = False,
+) -> None:
+    """Make any bandit policy conservative: the reward received never falls below a floor.
+
+    Start with the paper's main figure, which takes some seconds:
+
+        surefoot study cmab
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main() -> None:
+    """Run the command line."""
+    app()

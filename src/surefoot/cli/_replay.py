@@ -1,0 +1,216 @@
+"""``surefoot replay``: a conservative backtest, from a log to the chart its owner wants."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot.cli._progress import tell, watch
+
+if TYPE_CHECKING:
+    from surefoot.study.replay_findings import Findings
+
+OUT = Path("out/replay")
+BUILT_IN_ALPHA, OWN_ALPHA = 0.02, 0.05
+SHOWN_ARMS = 12
+
+
+class Case(StrEnum):
+    """The built-in real cases."""
+
+    CHICAGO = "chicago"
+    ATLANTA = "atlanta"
+
+
+class Base(StrEnum):
+    """The policies that can be replayed."""
+
+    KLUCB = "klucb"
+    UCB1 = "ucb1"
+
+
+File = Annotated[
+    Path | None,
+    typer.Argument(help="A log, CSV or Parquet: a row a play, with its arm and its reward."),
+]
+Default = Annotated[
+    str | None, typer.Option(metavar="LABEL", help="The arm in use today; needed with a FILE.")
+]
+ArmColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of the arms. Default: arm.")
+]
+RewardColumn = Annotated[
+    str | None, typer.Option(metavar="NAME", help="Column of the rewards. Default: reward.")
+]
+Alpha = Annotated[
+    float | None,
+    typer.Option(
+        help="Fraction of the default's reward one is willing to lose. "
+        f"Default: {OWN_ALPHA} with a FILE, {BUILT_IN_ALPHA} without."
+    ),
+]
+Policy = Annotated[Base, typer.Option(help="What is guarded.")]
+Runs = Annotated[int, typer.Option(help="Independent runs.")]
+Horizon = Annotated[
+    int | None, typer.Option(help="Plays in a run. Default: one for each row of the log.")
+]
+Seed = Annotated[int, typer.Option(help="Equal seeds give equal numbers.")]
+RewardRange = Annotated[
+    tuple[float, float] | None,
+    typer.Option(
+        metavar="LOW HIGH",
+        help="Sure bounds of a reward. Default: 0 1 if all rewards lie there, else the log's own "
+        "least and greatest, which is our assumption and labelled so.",
+    ),
+]
+BuiltIn = Annotated[
+    Case | None, typer.Option(help="A built-in case instead of a FILE. Default: chicago.")
+]
+Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the backtest in the folder.")]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads; no number depends on them. Default: one a core."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON on stdout, no table.")
+]
+
+
+def replay(
+    file: File = None,
+    default: Default = None,
+    arm_column: ArmColumn = None,
+    reward_column: RewardColumn = None,
+    alpha: Alpha = None,
+    policy: Policy = Base.KLUCB,
+    runs: Runs = 100,
+    horizon: Horizon = None,
+    seed: Seed = 0,
+    reward_range: RewardRange = None,
+    case: BuiltIn = None,
+    out: Out = OUT,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Backtest a log: what exploring would have bought, guarded and not.
+
+    Each arm's logged rewards are drawn again, many times over. Three agents
+    play: the policy guarded, so that reward never falls below (1-alpha) of
+    what the default would have earned; the policy unguarded; and unguarded
+    with the default among its arms. Writes the chart (PNG, SVG, PDF),
+    runs.parquet and summary.json.
+
+    The default is credited at its known value, its logged mean. This is a
+    bootstrap of the log, not a causal claim.
+
+    Examples:
+
+      surefoot replay
+          choose the carrier New York-Chicago: real flights of 2013
+      surefoot replay --case atlanta
+          the same where the incumbent is already the best
+      surefoot replay log.csv --default control --alpha 0.1
+          your own log, with columns arm and reward
+      surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
+          other columns
+    """
+    from surefoot.study.output import to_json
+    from surefoot.study.replay import Backtest
+    from surefoot.study.replay_findings import Findings, claim, write
+
+    subject = _subject(file, default, arm_column, reward_column, case)
+    if alpha is None:
+        alpha = BUILT_IN_ALPHA if file is None else OWN_ALPHA
+    backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
+    claim(out, overwrite)
+    if watch(backtest.steps(workers)).stopped:
+        tell("stopped: nothing was written")
+        raise typer.Exit(130)
+    findings = Findings(backtest)
+    summary = write(findings, out)
+    typer.echo(to_json(summary)) if as_json else _show(findings, summary, out)
+
+
+def _subject(
+    file: Path | None,
+    default: str | None,
+    arm_column: str | None,
+    reward_column: str | None,
+    case: Case | None,
+) -> Any:
+    """The log of one's own, or a built-in one."""
+    from surefoot.errors import InvalidInput
+    from surefoot.study.replay import built_in, own
+
+    if file is not None:
+        if case is not None:
+            raise InvalidInput(f"--case {case} and {file} exclude each other; give one")
+        return own(file, default, arm_column or "arm", reward_column or "reward")
+    for option, column in (("--arm-column", arm_column), ("--reward-column", reward_column)):
+        if column is not None:
+            raise InvalidInput(f"{option} {column} is for a log of your own; give the FILE")
+    return built_in(case or Case.CHICAGO, default)
+
+
+def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
+    """The findings as two tables and a few sentences, on stdout."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from surefoot.study.replay import GUARDED
+    from surefoot.study.replay_findings import amount, percent
+
+    console = Console(highlight=False, markup=False)
+    shown = findings.backtest.shown
+    console.print(findings.headline(), style="bold")
+    table = Table(
+        "",
+        box=box.SIMPLE_HEAD,
+        caption="Mean over the runs, least to most; below: the floor, at any play of any run.",
+        caption_justify="left",
+    )
+    for heading in (
+        f"above always\n{shown}", "default\nplays", "furthest\nbelow", "runs\nbelow",
+        "plays\nbelow",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right", no_wrap=True)
+    furthest = max(agent["worst_shortfall"] for agent in summary["agents"])
+    for agent in summary["agents"]:
+        guarded = agent["name"] == GUARDED
+        table.add_row(
+            findings.called(agent["name"]), _spread(agent["gain"], signed=True),
+            _spread(agent["default_plays"]) if guarded else "\N{EN DASH}",
+            amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
+            percent(agent["plays_below_floor"]),
+        )  # fmt: skip
+    console.print(table)
+    arms = Table("arm", box=box.SIMPLE_HEAD)
+    arms.add_column("rows", justify="right")
+    arms.add_column("mean reward", justify="right")
+    ranked = sorted(summary["log"]["arms"], key=lambda arm: -arm["mean"])
+    shown_arms = [arm for i, arm in enumerate(ranked) if i < SHOWN_ARMS or arm["is_default"]]
+    for arm in shown_arms:
+        name = f"{arm['arm']} (default)" if arm["is_default"] else f"{arm['arm']}"
+        arms.add_row(name, f"{arm['rows']:,}", f"{arm['mean']:.4g}")
+    if len(ranked) > len(shown_arms):
+        arms.add_row(f"and {len(ranked) - len(shown_arms):,} more", "", "")
+    console.print(arms)
+    for note in summary["notes"]:
+        console.print(note, "", sep="\n")
+    console.print(f"Chart, runs.parquet and summary.json are in {out}", soft_wrap=True)
+
+
+def _spread(values: dict[str, float], *, signed: bool = False) -> str:
+    """Mean, and below it least and most."""
+    from surefoot.study.replay_findings import amount
+
+    mean, low, high = values["mean"], values["min"], values["max"]
+    size = max(abs(low), abs(high))
+    mean_, low_, high_ = (amount(value, size, signed=signed) for value in (mean, low, high))
+    return mean_ if low == high else f"{mean_}\n{low_} to {high_}"

@@ -1,0 +1,73 @@
+"""What a study leaves on disk: whole files or none, and the versions that made them."""
+
+from __future__ import annotations
+
+import json
+import os
+import platform
+from collections.abc import Iterator
+from contextlib import contextmanager
+from importlib import metadata
+from pathlib import Path
+from typing import Any
+
+import surefoot
+
+_MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a scratch path beside ``path`` that takes its place when the block ends well.
+
+    Whoever reads ``path`` sees the old file or the new one, never half of one, also after a kill.
+
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing(target) as scratch:
+    ...     _ = scratch.write_text("done")
+    >>> target.read_text(), [file.name for file in target.parent.iterdir()]
+    ('done', ['a.txt'])
+    """
+    path.parent.mkdir(parents=True, exist_ok=True)
+    # The suffix stays last: writers of tables and figures choose the format by it.
+    scratch = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield scratch
+        with scratch.open("rb+") as file:
+            os.fsync(file.fileno())
+        scratch.replace(path)
+    finally:
+        scratch.unlink(missing_ok=True)
+
+
+def to_json(value: Any) -> str:
+    """The one spelling of a value, so that equal results are equal files.
+
+    >>> print(to_json({"mean": 0.5}))
+    {
+      "mean": 0.5
+    }
+    """
+    return json.dumps(value, indent=2, ensure_ascii=False, allow_nan=False)
+
+
+def write_json(path: Path, value: Any) -> None:
+    """Write a value as JSON, in whole."""
+    with replacing(path) as scratch:
+        scratch.write_text(to_json(value) + "\n", encoding="utf-8")
+
+
+def versions() -> dict[str, str]:
+    """Versions of Surefoot, Python and the packages that a study's numbers and files rest on.
+
+    >>> sorted(versions())[-1], versions()["surefoot"] == surefoot.__version__
+    ('surefoot', True)
+    """
+    found = {"surefoot": surefoot.__version__, "python": platform.python_version()}
+    for package in _MATTER:
+        try:
+            found[package] = metadata.version(package)
+        except metadata.PackageNotFoundError:
+            continue
+    return found

@@ -1,0 +1,219 @@
+"""A conservative backtest: guarded and unguarded, side by side, on a log's own rewards."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from decimal import Decimal
+from pathlib import Path
+from typing import Any, Final
+
+from surefoot.agents import GenCB, Plain
+from surefoot.environments import ReplayLog
+from surefoot.errors import InvalidInput
+from surefoot.floors import RewardFloor
+from surefoot.policies import KLUCB, UCB1
+from surefoot.simulation import Plan, Result
+from surefoot.simulation.plan import positive
+from surefoot.simulation.runner import choose, run_all
+from surefoot.simulation.warm import compile_ahead, warm
+from surefoot.study import flights, log
+from surefoot.study.conduct import Step
+
+GUARDED: Final = "guarded"
+UNGUARDED: Final = "unguarded"
+JOINED: Final = "unguarded, default among its arms"
+
+AGENTS: Final = (GUARDED, UNGUARDED, JOINED)
+
+POLICIES: Final = {"klucb": ("KL-UCB", KLUCB), "ucb1": ("UCB1", UCB1)}
+
+GIVEN: Final = "given"
+"""A reward range that the user vouches for."""
+MAX_ARMS: Final = 1_000
+"""A column with more labels than this is hardly the arm, and its replay would not end."""
+MAX_RUNS: Final = 10_000
+"""All runs are held in memory, about 70 kB each."""
+FEW_ROWS: Final = 30
+"""Arms with fewer rows are named: resampling a handful shows the handful, not the arm."""
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """What is replayed: a frame of ``arm`` and ``reward``, its default, and how it is called."""
+
+    frame: Any
+    default: Any
+    title: str
+    source: str
+    reward: str = "reward"
+    play: str = "play"
+
+
+def built_in(name: str, default: str | None = None) -> Subject:
+    """A built-in real case as the subject of a backtest; ``default`` replaces the incumbent.
+
+    >>> subject = built_in("chicago")
+    >>> subject.default, subject.reward
+    ('UA', 'on-time flights')
+    """
+    case = flights.find(name)
+    frame = flights.load(case)
+    incumbent = case.default if default is None else default
+    return Subject(frame, incumbent, case.title, case.sentence, "on-time flights", "flight")
+
+
+def own(
+    path: str | Path, default: str | None, arm_column: str = "arm", reward_column: str = "reward"
+) -> Subject:
+    """A log of one's own as the subject of a backtest; ``default`` is its label as text.
+
+    Raises InvalidInput as ``log.read`` does, and where no default is named.
+    """
+    frame = log.read(path, arm_column, reward_column)
+    if default is None:
+        arms = listed(frame["arm"].drop_nulls().unique().sort().to_list())
+        raise InvalidInput(
+            f"name the default, the arm in use today, with --default; {path} has {arms}"
+        )
+    name = Path(path).name
+    title = name if len(name) <= 40 else f"{name[:39]}…"
+    return Subject(frame, log.label(default, frame), title, f"{name}, {len(frame):,} rows.")
+
+
+class Backtest:
+    """Three agents over one policy, on each arm's logged rewards drawn again, with replacement.
+
+    - ``GUARDED``: GenCB, the default competing; a default play is credited at its known value,
+      the default's logged mean.
+    - ``UNGUARDED``: the same policy over the same arms, on the same noise, without a guard.
+    - ``JOINED``: the same policy unguarded, the default one more of its arms, paying its own logged
+      rewards: what one would deploy if there were no guard.
+
+    ``horizon``: plays a run; None takes one for each row of the log. ``reward_range``: sure bounds
+    of a reward; None takes [0, 1] if all rewards lie in it, else the log's own least and greatest.
+    Raises InvalidInput where log and settings do not fit.
+
+    >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
+    >>> backtest = Backtest(Subject(log, "a", "Try", "A log."), alpha=0.1, runs=2)
+    >>> backtest.horizon, backtest.floor.default, backtest.environment.arms
+    (100, Decimal('0.500000000'), ('b',))
+
+    Holds when: as ``ReplayLog``; the guarantee as ``GenCB``. Does not hold when: one reads it as a
+    causal claim: the log shows what each arm paid where it was used, not what it would have paid
+    elsewhere.
+    """
+
+    def __init__(
+        self,
+        subject: Subject,
+        alpha: Any,
+        policy: str = "klucb",
+        runs: int = 100,
+        horizon: int | None = None,
+        seed: Any = 0,
+        reward_range: tuple[Any, Any] | None = None,
+    ) -> None:
+        if policy not in POLICIES:
+            known = " or ".join(map(repr, POLICIES))
+            raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
+        self.subject, self.policy, self.runs = subject, policy, positive(runs, "runs")
+        if runs > MAX_RUNS:
+            raise InvalidInput(f"runs = {runs:,} is above {MAX_RUNS:,}; the spread needs no more")
+        self.environment = ReplayLog(subject.frame, subject.default, reward_range=reward_range)
+        joined = self.environment.with_default()
+        if joined.n_arms > MAX_ARMS:
+            raise InvalidInput(
+                f"the log has {joined.n_arms:,} arms, a replay takes at most {MAX_ARMS:,}; "
+                "is that column the arm?"
+            )
+        self.range_is, bounds = _bounds(self.environment.reward_range, reward_range)
+        self.value = _earning(self.environment.default_mean, subject.default)
+        self.floor = RewardFloor(self.value, alpha, bounds)
+        self.rows = sum(joined.rows)
+        self.horizon = self.rows if horizon is None else horizon
+        make = POLICIES[policy][1]
+        arms = self.environment.arms
+        playing = {
+            GUARDED: GenCB(make(arms=arms), self.floor, default_competes=True),
+            UNGUARDED: Plain(make(arms=arms), self.floor),
+        }
+        alone = {JOINED: Plain(make(arms=joined.arms), self.floor)}
+        paired = Plan(playing, self.environment, self.horizon, seed)
+        self.seed = paired.entropy
+        self.plans = paired, Plan(alone, joined, self.horizon, self.seed)
+        self.results: list[Result] = []
+
+    @property
+    def least(self) -> Decimal:
+        """The floor of one play, (1-alpha) times the default's value, in exact units."""
+        return self.floor.unit.decimal(self.floor.terms().floor)
+
+    @property
+    def shown(self) -> str:
+        """The default's label, cut where it would not fit a chart."""
+        label = " ".join(str(self.subject.default).split())
+        return label if len(label) <= 12 else label[:11] + "…"
+
+    @property
+    def arms(self) -> list[dict[str, Any]]:
+        """Label, rows and mean of each arm of the log, the default's first."""
+        environment = self.environment
+        default = (self.subject.default, self.rows - sum(environment.rows), float(self.value))
+        others = zip(environment.arms, environment.rows, environment.means.tolist(), strict=True)
+        return [
+            {"arm": arm, "rows": rows, "mean": mean, "is_default": arm == self.subject.default}
+            for arm, rows, mean in (default, *others)
+        ]
+
+    def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:
+        """Play all runs, telling where one stands; their results are then in ``results``.
+
+        ``workers``: threads, by default one a core; what comes out does not depend on it.
+        """
+        count = None if workers is None else positive(workers, "workers")
+        loops = choose(engine)
+        self.results.clear()
+        done, total = 0, self.runs * len(self.plans)
+        yield Step("starting", done, total)
+        for plan in self.plans:
+            if not warm(plan, loops):
+                yield Step("compiling", done, total)
+            compile_ahead(plan, loops)
+            yield Step("running", done, total)
+            runs = {}
+            for number, traces in run_all(plan, range(self.runs), loops, count):
+                runs[number] = traces
+                done += 1
+                yield Step("running", done, total)
+            self.results.append(Result(plan, dict(sorted(runs.items()))))
+
+
+def listed(arms: Sequence[Any]) -> str:
+    """Some labels in a sentence.
+
+    >>> listed(["a", "b"]), listed(range(99))
+    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ...')
+    """
+    return ", ".join(map(str, arms[:8])) + (", ..." if len(arms) > 8 else "")
+
+
+def _earning(mean: Decimal | None, default: Any) -> Decimal:
+    if mean is None or mean <= 0:
+        raise InvalidInput(
+            f"the default {default!r} pays {float(mean or 0):g} a play in the log; a floor needs a "
+            "default that earns: shift the rewards"
+        )
+    return mean
+
+
+def _bounds(own: tuple[Decimal, Decimal], declared: Any) -> tuple[str, tuple[Any, Any]]:
+    """The range the floor is to trust, and where it comes from."""
+    if declared is not None:
+        return GIVEN, declared
+    low, high = own
+    if 0 <= low and high <= 1:
+        return "none in the log does", (0, 1)
+    if low == high:
+        raise InvalidInput(f"all rewards of the log are {low}; there is nothing to choose")
+    return "the log's own least and greatest reward", (low, high)

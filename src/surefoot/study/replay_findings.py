@@ -1,0 +1,256 @@
+"""What a backtest found, in tables, numbers and words."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InvalidInput, missing_extra
+from surefoot.study import style
+from surefoot.study.output import replacing, versions, write_json
+from surefoot.study.replay import (
+    FEW_ROWS,
+    GIVEN,
+    GUARDED,
+    JOINED,
+    POLICIES,
+    UNGUARDED,
+    Backtest,
+    listed,
+)
+from surefoot.study.store import MANIFEST
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FILES = ("summary.json", "runs.parquet", *(f"replay.{ending}" for ending in style.FORMATS))
+"""What a backtest writes, the summary last."""
+
+SETTING = (
+    "{source} {policy} over the arms besides {default}, {runs:,} runs of {horizon:,} {play}s, seed "
+    "{seed}. Guarded at alpha = {alpha:g}: after every {play} at least {share:.10g} % of what "
+    "always {default} would have brought; {default} is also played where no arm looks better. "
+    'Unguarded: the same policy on the same noise, without a guard; "{joined}" may choose '
+    "{default} too, for what it then pays."
+)
+CREDIT = (
+    "The default is credited at its known value: each play of {default} counts as {value:.4g}, its "
+    "logged mean, whatever it would really pay. The floor is a promise about explored reward plus "
+    "default plays at that value."
+)
+BOOTSTRAP = (
+    "A bootstrap of the log, not a causal claim: each play draws one of its arm's logged rewards "
+    "again, as if they did not depend on when, where and for whom it was used."
+)
+ASSUMED = (
+    "Our assumption: no reward ever leaves [{low:.6g}, {high:.6g}] ({range}). The guarantee rests "
+    "on a sure bound; --reward-range gives yours."
+)
+FEW = "Fewer than {least} rows: {few}. Drawing a handful again shows the handful, not the arm."
+
+
+_PREFIXES = "kMGTPE"
+
+
+class Findings:
+    """A backtest whose runs are done: its table, its summary, and the words that go with them.
+
+    >>> from surefoot.study.replay import Subject
+    >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
+    >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=2)
+    >>> list(backtest.steps(engine="plain"))[-1].done
+    4
+    >>> Findings(backtest).headline()
+    'Try: 45.5 more reward than always a, never below the floor'
+    """
+
+    def __init__(self, backtest: Backtest) -> None:
+        self.backtest = backtest
+        paired, joined = backtest.results
+        self.results = {GUARDED: paired, UNGUARDED: paired, JOINED: joined}
+        self.t = paired.plan.checkpoints
+
+    def called(self, name: str) -> str:
+        """An agent's name on a chart."""
+        return f"unguarded with {self.backtest.shown}" if name == JOINED else name
+
+    def headline(self) -> str:
+        """What was found, in one line."""
+        backtest, agent = self.backtest, self.agent(GUARDED)
+        gain, short = agent["gain"]["mean"], agent["worst_shortfall"]
+        reward, always = backtest.subject.reward, f"always {backtest.shown}"
+        if gain >= 0:
+            found = f"{amount(gain)} more {reward} than {always}"
+        else:
+            found = f"exploring cost {amount(-gain)} {reward} against {always}"
+        kept = f"up to {amount(short)} below the floor" if short > 0 else "never below the floor"
+        return f"{backtest.subject.title}: {found}, {kept}"
+
+    def notes(self) -> list[str]:
+        """How it was found, and what the numbers are and are not; a paragraph each."""
+        backtest = self.backtest
+        subject, floor = backtest.subject, backtest.floor
+        words = {
+            "source": subject.source,
+            "play": subject.play,
+            "policy": POLICIES[backtest.policy][0],
+            "default": backtest.shown,
+            "joined": self.called(JOINED),
+            "runs": backtest.runs,
+            "horizon": backtest.horizon,
+            "seed": backtest.seed,
+            "alpha": float(floor.alpha),
+            "share": float(100 - 100 * floor.alpha),
+            "value": float(backtest.value),
+            "low": float(floor.reward_range[0]),
+            "high": float(floor.reward_range[1]),
+            "range": backtest.range_is,
+            "least": FEW_ROWS,
+            "few": listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]),
+        }
+        notes = [SETTING, CREDIT, BOOTSTRAP]
+        if backtest.range_is != GIVEN:
+            notes.append(ASSUMED)
+        if words["few"]:
+            notes.append(FEW)
+        return [note.format(**words) for note in notes]
+
+    def measure(self, name: str, measure: str) -> Any:
+        """As ``Result.measure``; and "gain", reward received above always playing the default."""
+        if measure == "gain":
+            value = float(self.backtest.value)
+            return self.results[name].measure(name, "received") - value * self.t
+        return self.results[name].measure(name, measure)
+
+    @property
+    def frame(self) -> pl.DataFrame:
+        """Tidy table: agent, run, t, the measures of ``Result.frame``, and gain."""
+        import polars as pl
+
+        value = float(self.backtest.value)
+        tables = [result.frame for result in dict.fromkeys(self.results.values())]
+        return pl.concat(tables).with_columns(gain=pl.col("received") - value * pl.col("t"))
+
+    def summary(self) -> dict[str, Any]:
+        """The backtest in numbers, as ``summary.json`` holds it.
+
+        - log: source, title, rows, and arms: [{arm, rows, mean, is_default}]
+        - default: arm, value (its logged mean, what a default play is credited at)
+        - alpha, floor (the least reward a play, (1-alpha)*value), reward_range: {low, high, is}
+        - policy, default_competes, horizon, runs, seed
+        - always_default, always_best: expected reward over the horizon of playing one arm only
+        - agents: [{name, and mean, min and max over the runs at the horizon of: received, gain
+          (above always_default), regret, default_plays, violating_rounds, minimum_slack;
+          runs_below_floor, plays_below_floor: shares; worst_shortfall: the furthest below the
+          floor over all runs and plays, 0 if never}]; where the default is one of the arms, its
+          plays are no default_plays
+        - notes: what the numbers are and are not
+        - versions
+        """
+        backtest = self.backtest
+        low, high = backtest.floor.reward_range
+        means = [arm["mean"] for arm in backtest.arms]
+        return {
+            "log": {
+                "title": backtest.subject.title,
+                "source": backtest.subject.source,
+                "rows": backtest.rows,
+                "arms": backtest.arms,
+            },
+            "default": {"arm": backtest.subject.default, "value": float(backtest.value)},
+            "alpha": float(backtest.floor.alpha),
+            "floor": float(backtest.least),
+            "reward_range": {"low": float(low), "high": float(high), "is": backtest.range_is},
+            "policy": backtest.policy,
+            "default_competes": True,
+            "horizon": backtest.horizon,
+            "runs": backtest.runs,
+            "seed": backtest.seed,
+            "always_default": float(backtest.value) * backtest.horizon,
+            "always_best": max(means) * backtest.horizon,
+            "agents": [self.agent(name) for name in self.results],
+            "notes": self.notes(),
+            "versions": versions(),
+        }
+
+    def agent(self, name: str) -> dict[str, Any]:
+        """One agent's numbers at the horizon."""
+        result = self.results[name]
+        horizon, runs = self.backtest.horizon, self.backtest.runs
+        least = self.measure(name, "minimum_slack")[:, -1]
+        below = self.measure(name, "violating_rounds")[:, -1]
+        worst = max(Decimal(0), -result.exact_minimum_slack(name))
+        return {
+            "name": name,
+            "received": spread(self.measure(name, "received")[:, -1]),
+            "gain": spread(self.measure(name, "gain")[:, -1]),
+            **result.summary()[name],
+            "runs_below_floor": float((least < 0).mean()),
+            "plays_below_floor": float(below.sum()) / (runs * horizon),
+            "worst_shortfall": float(worst),
+        }
+
+
+def claim(folder: Path, overwrite: bool = False) -> None:
+    """Make sure that a backtest can be drawn and written to a folder, before it takes its time."""
+    if find_spec("matplotlib") is None:
+        raise missing_extra("study", "matplotlib")
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"out = {folder} is a file; give a folder")
+    if (folder / MANIFEST).exists():
+        raise InvalidInput(f"{folder} holds a study; give another --out")
+    taken = [name for name in FILES if (folder / name).exists()]
+    if taken and not overwrite:
+        raise InvalidInput(
+            f"{folder} already holds {taken[0]}; replace it with --overwrite, or give another --out"
+        )
+    folder.mkdir(parents=True, exist_ok=True)
+
+
+def write(findings: Findings, folder: Path) -> dict[str, Any]:
+    """Write the chart, ``runs.parquet`` and, last, ``summary.json``; return the summary."""
+    from surefoot.study.replay_figure import draw
+
+    for name in FILES:
+        (folder / name).unlink(missing_ok=True)
+    draw(findings, folder / "replay")
+    with replacing(folder / "runs.parquet") as scratch:
+        findings.frame.write_parquet(scratch)
+    summary = findings.summary()
+    write_json(folder / "summary.json", summary)
+    return summary
+
+
+def spread(values: Any) -> dict[str, float]:
+    """Mean, least and greatest over the runs."""
+    return {"mean": float(values.mean()), "min": float(values.min()), "max": float(values.max())}
+
+
+def amount(value: float, beside: float | None = None, *, signed: bool = False) -> str:
+    """A number as people read it; ``beside``: the largest of those it stands with.
+
+    >>> amount(1234.5), amount(0.01234), amount(-40, beside=37_233, signed=True)
+    ('1,234', '0.0123', '\N{MINUS SIGN}0.0k')
+    """
+    size = abs(value if beside is None else beside)
+    decade = math.floor(math.log10(size)) if size else 2
+    sign = "\N{MINUS SIGN}" if value < 0 else "+" if signed and value > 0 else ""
+    if not -6 <= decade < 3 * (len(_PREFIXES) + 1):
+        return f"{sign}{abs(value):.2e}"
+    thousands = decade // 3 if decade >= 4 else 0
+    digits = max(0, 2 - decade + 3 * thousands)
+    prefix = _PREFIXES[thousands - 1] if thousands else ""
+    return f"{sign}{abs(value) / 1000**thousands:,.{digits}f}{prefix}"
+
+
+def percent(share: float) -> str:
+    """A share in percent; only all is called 100 %.
+
+    >>> percent(0.0234), percent(0.99987), percent(1)
+    ('2.34 %', '>99.9 %', '100 %')
+    """
+    text = f"{100 * share:.3g}"
+    return ">99.9 %" if share < 1 and text == "100" else f"{text} %"

@@ -1,0 +1,156 @@
+"""Finished runs on disk: one file a run, whole or not there, so a study can stop anywhere."""
+
+from __future__ import annotations
+
+import json
+import shutil
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from pydantic import ValidationError
+
+from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.simulation import compiled
+from surefoot.study.output import replacing, versions, write_json
+from surefoot.study.panel import Sweep
+from surefoot.study.style import FORMATS
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MANIFEST = "study.json"
+_FORMAT = 1
+_OURS = (MANIFEST, "parts", "summary.json", "runs.parquet")
+_DECIDE = ("surefoot", "numpy", "numba")  # a run may come out otherwise under another version
+_FREE = {"runs"}  # more runs of the same study go on from those that are there
+
+
+class Store:
+    """The runs of one sweep in one folder, each a Parquet file ``parts/<plan>/run-<number>``.
+
+    ``study.json`` says which study they belong to; ``claim`` writes it, before any run. Raises
+    InvalidInput if the folder holds another study, or any at all unless ``resume`` or
+    ``overwrite`` is asked for; files that no study wrote are never removed.
+
+    Holds when: a file system renames atomically: a run is there in whole or not at all, also
+    after a kill. Does not hold when: somebody edits the parts.
+    """
+
+    def __init__(
+        self, folder: Path, sweep: Sweep, *, resume: bool = False, overwrite: bool = False
+    ) -> None:
+        self.folder, self.sweep, self._overwrite = folder, sweep, overwrite
+        if resume and overwrite:
+            raise InvalidInput("--resume and --overwrite exclude each other; give one")
+        if folder.exists() and not folder.is_dir():
+            raise InvalidInput(f"{folder} is a file; give a folder as --out")
+        taken = [name for name in _OURS if (folder / name).exists()]
+        mine = MANIFEST in taken
+        if mine and resume:
+            _same(read_manifest(folder), self._manifest(), folder)
+        elif taken and not (mine and overwrite):
+            way = "go on with --resume, start again with --overwrite, or " if mine else ""
+            raise InvalidInput(f"{folder} already holds {taken[0]}; {way}give another --out")
+
+    def claim(self) -> None:
+        """Say in the folder which study it belongs to, after clearing it if so asked."""
+        if self._overwrite:
+            _clear(self.folder)
+        write_json(self.folder / MANIFEST, self._manifest())
+
+    def _manifest(self) -> dict[str, Any]:
+        return {
+            "format": _FORMAT,
+            "settings": self.sweep.model_dump(mode="json"),
+            "engine": compiled.fingerprint(),
+            "versions": versions(),
+        }
+
+    def finished(self, plan: str) -> list[int]:
+        """The numbers of a plan's finished runs, of those this sweep asks for."""
+        wanted = range(self.sweep.runs)
+        return [run for run in wanted if self._part(plan, run).exists()]
+
+    def missing(self, plan: str) -> list[int]:
+        """The numbers of the runs still to be done."""
+        done = set(self.finished(plan))
+        return [run for run in range(self.sweep.runs) if run not in done]
+
+    def keep(self, plan: str, run: int, frame: pl.DataFrame) -> None:
+        """Put a finished run on disk."""
+        with replacing(self._part(plan, run)) as scratch:
+            frame.write_parquet(scratch)
+
+    def load(self, plan: str) -> list[pl.DataFrame]:
+        """The finished runs of a plan, in order of their numbers."""
+        import polars as pl
+
+        frames = []
+        for run in self.finished(plan):
+            part = self._part(plan, run)
+            try:
+                frames.append(pl.read_parquet(part, glob=False))
+            except pl.exceptions.PolarsError:
+                raise DamagedFile(f"{part} is damaged; delete it and go on with --resume") from None
+        return frames
+
+    def _part(self, plan: str, run: int) -> Path:
+        return self.folder / "parts" / plan / f"run-{run:06d}.parquet"
+
+
+def read_manifest(folder: Path) -> dict[str, Any]:
+    """What study a folder holds. Raises DamagedFile if its manifest cannot be read."""
+    file = folder / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        known = manifest["format"] == _FORMAT
+        Sweep.model_validate(manifest["settings"])
+        manifest["versions"].items(), manifest["engine"].encode()
+    except (ValueError, KeyError, TypeError, AttributeError, ValidationError):
+        raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
+    if not known:
+        raise DamagedFile(f"{file} has a format of another version of Surefoot than this")
+    return dict(manifest)
+
+
+def settle(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:
+    """The study asked for: the one in the folder if it is to go on, else ``sweep``, but changed.
+
+    So an option that is left out on resuming means what it meant at the start.
+    """
+    if resume and (folder / MANIFEST).is_file():
+        sweep = Sweep.model_validate(read_manifest(folder)["settings"])
+    return sweep.but(**changes)
+
+
+def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path) -> None:
+    """Refuse to mix runs of two studies, naming the first field that differs."""
+    for field, value in mine["settings"].items():
+        other = theirs["settings"][field]
+        if field not in _FREE and other != value:
+            raise InvalidInput(
+                f"{field} = {_shown(value)} differs from the study in {folder}, which has {field} "
+                f"= {_shown(other)}; leave the option out, or give another --out"
+            )
+    pairs = [(name, theirs["versions"].get(name), mine["versions"].get(name)) for name in _DECIDE]
+    for name, before, now in [*pairs, ("engine", theirs["engine"], mine["engine"])]:
+        if before != now:
+            raise InvalidInput(
+                f"{name}: the runs in {folder} were made with {before}, this is {now}; "
+                "start again with --overwrite, or give another --out"
+            )
+
+
+def _shown(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _clear(folder: Path) -> None:
+    """Remove what the study in a folder wrote; the manifest last, for it says what is ours."""
+    if not (folder / MANIFEST).exists():
+        return
+    sweep = Sweep.model_validate(read_manifest(folder)["settings"])
+    figures = [f"{panel.name}.{ending}" for panel in sweep.panels() for ending in FORMATS]
+    shutil.rmtree(folder / "parts", ignore_errors=True)
+    for name in [*figures, "summary.json", "runs.parquet", MANIFEST]:
+        (folder / name).unlink(missing_ok=True)

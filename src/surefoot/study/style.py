@@ -1,0 +1,254 @@
+"""How every figure looks: one palette, one sheet, told apart without colour as well.
+
+Colours are those of Okabe and Ito (2008), which people with any colour vision tell apart; each
+role has its own dash as well, and curves are labelled where they end, so a grey print reads too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+from surefoot.errors import missing_extra
+from surefoot.study.output import replacing
+
+if TYPE_CHECKING:
+    from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
+
+BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
+ORANGE, SKY, PURPLE, BLACK = "#E69F00", "#56B4E9", "#CC79A7", "#000000"
+INK, QUIET, HAIR = "#222222", "#666666", "#D9D9D9"
+
+
+class Curve(NamedTuple):
+    """How one role is drawn."""
+
+    colour: str
+    dash: Any
+    width: float = 1.8
+
+
+GUARDED = Curve(BLUE, "-", 2.4)
+UNGUARDED = Curve(VERMILION, (0, (5, 1.6)))
+COMPARATOR = Curve(GREEN, (0, (6, 1.5, 1.2, 1.5)))
+FLOOR = Curve(BLACK, (0, (1.1, 1.5)), 1.6)
+DEFAULT = Curve(QUIET, (0, (9, 3)), 1.3)
+
+Box: TypeAlias = tuple[float, float, float, float]
+"""Left, bottom, width and height, as fractions of a panel."""
+
+FORMATS = ("png", "svg", "pdf")
+_RC: Any = {
+    "font.family": "DejaVu Sans",  # ships with matplotlib: the same on every machine
+    "font.size": 9.5,
+    "axes.edgecolor": QUIET,
+    "axes.labelcolor": INK,
+    "axes.titlesize": 10.5,
+    "axes.titlelocation": "left",
+    "axes.titlepad": 9,
+    "axes.spines.top": False,
+    "axes.spines.right": False,
+    "axes.linewidth": 0.8,
+    "axes.grid": True,
+    "axes.axisbelow": True,
+    "axes.formatter.useoffset": False,
+    "grid.color": HAIR,
+    "grid.linewidth": 0.5,
+    "text.color": INK,
+    "text.parse_math": False,  # a user's label may hold dollars
+    "xtick.color": QUIET,
+    "ytick.color": QUIET,
+    "xtick.labelcolor": INK,
+    "ytick.labelcolor": INK,
+    "lines.solid_capstyle": "round",
+    "lines.dash_capstyle": "butt",
+    "pdf.fonttype": 42,  # fonts as outlines that an editor can open
+    "svg.hashsalt": "surefoot",  # ids would be random
+    "savefig.dpi": 200,
+}
+_SIDE, _TOP, _GAP, _BOTTOM = 0.85, 0.8, 1.75, 0.55  # margins of the panels, in inches
+_CAPTION = 8.2  # points
+
+
+@contextmanager
+def sheet(
+    title: str, caption: str, columns: int = 1, size: tuple[float, float] = (11.5, 4.1)
+) -> Iterator[tuple[Figure, list[Axes]]]:
+    """A titled figure with panels side by side and a caption set below; draw and save inside.
+
+    ``size``: width and height in inches without the caption, which makes the sheet as much
+    taller as it needs; its paragraphs are separated by newlines. To the right of each panel
+    there is room for ``label_ends``. Raises MissingExtra without matplotlib.
+    """
+    try:
+        import matplotlib as mpl
+        from matplotlib.figure import Figure
+    except ImportError:
+        raise missing_extra("study", "matplotlib") from None
+    with mpl.rc_context():
+        mpl.rcdefaults()  # a user's matplotlibrc changes nothing
+        mpl.rcParams.update(_RC)
+        width, plots = size
+        lines = _wrap(caption, (width - 2 * _SIDE + 0.35) * 72, _CAPTION)
+        foot = len(lines) * _CAPTION * 1.42 / 72 + 0.3
+        height = plots + foot
+        figure = Figure(figsize=(width, height), facecolor="white")
+        grid = figure.add_gridspec(
+            1, columns,
+            left=_SIDE / width, right=1 - (_GAP - 0.55) / width,
+            top=1 - _TOP / height, bottom=(foot + _BOTTOM) / height,
+            wspace=_GAP * columns / (width - _SIDE - _GAP - (columns - 1) * _GAP),
+        )  # fmt: skip
+        left = 0.22 / width
+        figure.text(left, 1 - 0.16 / height, title, size=13, weight="bold", va="top")
+        figure.text(
+            left, (foot - 0.1) / height, "\n".join(lines),
+            size=_CAPTION, va="top", color=INK, linespacing=1.42,
+        )  # fmt: skip
+        panels = [figure.add_subplot(grid[0, column]) for column in range(columns)]
+        for axes in panels:
+            axes.locator_params(axis="x", nbins=6)
+            _group_digits(axes)
+        yield figure, panels
+
+
+def band(axes: Axes, x: Any, middle: Any, low: Any, high: Any, curve: Curve) -> None:
+    """Mean as a line, least and most over the runs as a band with edges."""
+    axes.fill_between(x, low, high, color=curve.colour, alpha=0.14, linewidth=0)
+    for edge in (low, high):
+        axes.plot(x, edge, color=curve.colour, linestyle="-", linewidth=0.6, alpha=0.7)
+    line(axes, x, middle, curve)
+
+
+def line(axes: Axes, x: Any, y: Any, curve: Curve) -> None:
+    """One line in the dress of its role."""
+    axes.plot(x, y, color=curve.colour, linestyle=curve.dash, linewidth=curve.width)
+
+
+def label_ends(axes: Axes, labels: Sequence[tuple[float, str, Curve]], leading: float = 13) -> None:
+    """Name curves to the right of the panel, at the heights where they end, none on another.
+
+    ``labels``: (y, text, curve); call it when the axes' limits and scales are final. ``leading``:
+    least distance between two labels, in points for one line of text.
+    """
+    transform, inverse = axes.transData, axes.transAxes.inverted()
+    points = axes.get_figure().get_dpi() / 72  # type: ignore[union-attr]
+    x_end = axes.get_xlim()[1]
+    ordered = sorted(labels, key=lambda label: label[0])
+    ends = [float(transform.transform((x_end, y))[1]) for y, _, _ in ordered]
+    heights = [(1 + text.count("\n")) * leading * points for _, text, _ in ordered]
+    for (_, text, curve), end, pixel in zip(ordered, ends, _spread(ends, heights), strict=True):
+        y = float(inverse.transform((0, pixel))[1])
+        tip = float(inverse.transform((0, end))[1])
+        axes.plot(
+            [1.002, 1.022], [tip, y], transform=axes.transAxes, clip_on=False,
+            color=curve.colour, linewidth=0.8,
+        )  # fmt: skip
+        axes.text(
+            1.028, y, text, transform=axes.transAxes, va="center",
+            color=curve.colour, weight="bold", size=9, linespacing=1.1,
+        )  # fmt: skip
+
+
+def inset(axes: Axes, box: Box, title: str) -> Axes:
+    """A smaller panel inside another."""
+    inner = axes.inset_axes(box)
+    inner.set_title(title, size=7.5, pad=3)
+    inner.tick_params(labelsize=7.5, length=2.5)
+    inner.set_facecolor("white")
+    inner.locator_params(nbins=4)
+    for spine in inner.spines.values():
+        spine.set_visible(True)
+    _group_digits(inner)
+    return inner
+
+
+def note(
+    axes: Axes, text: str, point: tuple[float, float], shift: tuple[float, float], curve: Curve,
+    align: str = "center",
+) -> None:  # fmt: skip
+    """Words of a curve at a point of it, ``shift`` points away, legible on top of lines."""
+    from matplotlib.patheffects import withStroke
+
+    words = axes.annotate(
+        text, point, shift, textcoords="offset points", ha=align, va="center",
+        color=curve.colour, weight="bold", size=9,
+    )  # fmt: skip
+    words.set_path_effects([withStroke(linewidth=3, foreground="white")])
+
+
+def _group_digits(axes: Axes) -> None:
+    """Write 100,000, and 0.5 as it is."""
+    for axis in (axes.xaxis, axes.yaxis):
+        axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))
+
+
+def save(figure: Figure, stem: Path) -> list[Path]:
+    """Write ``stem`` as .png, .svg and .pdf, without dates: equal figures are equal files."""
+    paths = [stem.with_name(f"{stem.name}.{ending}") for ending in FORMATS]
+    dateless: dict[str, dict[str, Any]] = {
+        "png": {"Software": None},
+        "svg": {"Date": None},
+        "pdf": {"CreationDate": None},
+    }
+    for path, ending in zip(paths, FORMATS, strict=True):
+        with replacing(path) as scratch:
+            figure.savefig(scratch, format=ending, metadata=dateless[ending])
+    return paths
+
+
+def _spread(wanted: list[float], heights: list[float]) -> list[float]:
+    """Ascending positions near the wanted ones at which boxes of these heights do not overlap.
+
+    >>> _spread([0, 1, 50], [10, 10, 10])
+    [-4.5, 5.5, 50.0]
+    """
+    groups: list[list[int]] = []
+    for number in range(len(wanted)):
+        groups.append([number])
+        while len(groups) > 1 and _overlap(groups[-2], groups[-1], wanted, heights):
+            groups[-2:] = [groups[-2] + groups[-1]]
+    places = []
+    for group in groups:
+        y = _low(group, wanted, heights)
+        for number in group:
+            places.append(y + heights[number] / 2)
+            y += heights[number]
+    return places
+
+
+def _low(group: list[int], wanted: list[float], heights: list[float]) -> float:
+    """The lower edge of a stack of boxes centred on the mean of what its members want."""
+    centre = sum(wanted[number] for number in group) / len(group)
+    return centre - sum(heights[number] for number in group) / 2
+
+
+def _overlap(below: list[int], above: list[int], wanted: list[float], heights: list[float]) -> bool:
+    top = _low(below, wanted, heights) + sum(heights[number] for number in below)
+    return top > _low(above, wanted, heights)
+
+
+def _wrap(text: str, width: float, size: float) -> list[str]:
+    """Break paragraphs into lines of at most ``width`` points, measured in the real font."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=_RC["font.family"], size=size)
+
+    def measure(words: str) -> float:
+        return float(text_to_path.get_text_width_height_descent(words, font, ismath=False)[0])
+
+    lines = []
+    for paragraph in text.splitlines():
+        current = ""
+        for word in paragraph.split():
+            longer = f"{current} {word}".strip()
+            if current and measure(longer) > width:
+                lines.append(current)
+                longer = word
+            current = longer
+        lines.append(current)
+    return lines

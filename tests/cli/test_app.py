@@ -1,0 +1,109 @@
+import subprocess
+import sys
+
+import pytest
+import typer
+from typer.testing import CliRunner
+
+import surefoot
+from surefoot.cli import app
+from surefoot.cli._app import OneLine
+from surefoot.errors import DamagedFile, InvalidInput
+
+HEAVY = {"numpy", "polars", "matplotlib", "numba", "scipy"}
+
+
+def loaded_by(*words):
+    """The packages a command has loaded when it ends."""
+    code = (
+        "import sys\nfrom surefoot.cli import main\n"
+        "try: main()\nexcept SystemExit: pass\n"
+        "print(*sorted({name.partition('.')[0] for name in sys.modules}), file=sys.stderr)"
+    )
+    command = [sys.executable, "-c", code, *words]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    loaded = set(done.stderr.splitlines()[-1].split())
+    assert "surefoot" in loaded
+    return loaded
+
+
+@pytest.mark.parametrize("option", ["--help", "--version"])
+def test_help_imports_nothing_heavy(option):
+    assert loaded_by(option) & (HEAVY | {"pydantic"}) == set()
+
+
+@pytest.mark.parametrize("words", ["study cmab --help", "replay --help", "nope"])
+def test_a_commands_help_and_a_typing_error_import_nothing_heavy(words):
+    """Pydantic is typer's own: it reads the options with it."""
+    assert loaded_by(*words.split()) & HEAVY == set()
+
+
+def test_version():
+    done = CliRunner().invoke(app, ["--version"])
+    assert (done.exit_code, done.stdout) == (0, f"surefoot {surefoot.__version__}\n")
+
+
+def test_the_module_is_the_command():
+    command = [sys.executable, "-m", "surefoot", "--version"]
+    done = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert done.stdout == f"surefoot {surefoot.__version__}\n"
+
+
+@pytest.mark.parametrize("words", [[], ["--help"], ["-h"]])
+def test_help_shows_the_first_thing_to_do(words):
+    done = CliRunner().invoke(app, words)
+    assert done.exit_code == 0
+    assert "surefoot study cmab" in done.stdout
+    assert "replay" in done.stdout
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["nope"], "error: No such command 'nope'."),
+        (["studdy"], "error: No such command 'studdy'. Did you mean 'study'?"),
+        (["--bogus"], "error: No such option: --bogus"),
+        (["study", "nope"], "error: No such command 'nope'."),
+    ],
+)
+def test_a_usage_error_is_one_line(words, said):
+    done = CliRunner().invoke(app, words)
+    assert (done.exit_code, done.stdout, done.stderr) == (2, "", said + "\n")
+
+
+@pytest.mark.parametrize(
+    ("error", "code", "said"),
+    [
+        (InvalidInput("alpha = 2\n  is too much"), 2, "error: alpha = 2 is too much\n"),
+        (DamagedFile("x is damaged"), 1, "error: x is damaged\n"),
+        (PermissionError(13, "Permission denied", "/x"), 1, "error: Permission denied: /x\n"),
+        (OSError("no space"), 1, "error: no space\n"),
+        (KeyboardInterrupt(), 130, ""),
+        (typer.Exit(7), 7, ""),
+    ],
+)
+def test_an_expected_error_is_one_line_and_a_code(error, code, said):
+    broken = typer.Typer(cls=OneLine)
+
+    @broken.callback()
+    def group() -> None: ...
+
+    @broken.command()
+    def fail() -> None:
+        raise error
+
+    done = CliRunner().invoke(broken, ["fail"])
+    assert (done.exit_code, done.stdout, done.stderr) == (code, "", said)
+
+
+def test_a_bug_of_ours_is_not_hidden():
+    broken = typer.Typer(cls=OneLine)
+
+    @broken.callback()
+    def group() -> None: ...
+
+    @broken.command()
+    def fail() -> None:
+        raise ZeroDivisionError
+
+    assert isinstance(CliRunner().invoke(broken, ["fail"]).exception, ZeroDivisionError)

@@ -1,0 +1,189 @@
+import json
+import subprocess
+import sys
+
+import polars as pl
+import pytest
+
+from surefoot.cli import app
+
+QUICK = ("--runs", "2", "--horizon", "200")
+
+
+@pytest.fixture(autouse=True)
+def no_chart(monkeypatch):
+    monkeypatch.setattr("surefoot.study.replay_figure.draw", lambda findings, stem: [])
+
+
+@pytest.fixture
+def replay(tmp_path, capsys, monkeypatch):
+    """Run ``surefoot replay`` with these words in an empty folder: exit code, stdout, stderr."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("COLUMNS", "100")
+
+    def run(*words):
+        with pytest.raises(SystemExit) as left:
+            app(["replay", *words])
+        said = capsys.readouterr()
+        return left.value.code or 0, said.out, said.err
+
+    return run
+
+
+@pytest.fixture
+def log(tmp_path):
+    (tmp_path / "log.csv").write_text("arm,reward\n" + "old,1\nnew,1\nold,0\n" * 40)
+    return "log.csv"
+
+
+def summary(folder):
+    return json.loads((folder / "summary.json").read_text())
+
+
+def test_without_a_file_it_is_chicago(replay, tmp_path):
+    code, out, _ = replay(*QUICK)
+    assert code == 0
+    found = summary(tmp_path / "out" / "replay")
+    assert found["default"] == {"arm": "UA", "value": 0.744702176}
+    assert (found["alpha"], found["policy"], found["seed"]) == (0.02, "klucb", 0)
+    assert "Choose a carrier, New York to Chicago:" in out
+    assert "Chart, runs.parquet and summary.json are in out/replay" in out
+
+
+def test_the_other_case(replay, tmp_path):
+    assert replay("--case", "atlanta", *QUICK)[0] == 0
+    assert summary(tmp_path / "out" / "replay")["default"]["arm"] == "DL"
+
+
+def test_a_log_of_ones_own(replay, tmp_path, log):
+    code, out, err = replay(log, "--default", "old", "--runs", "2", "--out", "mine")
+    assert code == 0
+    found = summary(tmp_path / "mine")
+    assert (found["alpha"], found["horizon"], found["log"]["rows"]) == (0.05, 120, 120)
+    table = pl.read_parquet(tmp_path / "mine" / "runs.parquet")
+    assert table.get_column("t").max() == 120
+    words = " ".join(out.split())
+    for said in (
+        "log.csv:", "never below the floor", "unguarded with old", "old (default)",
+        "credited at its known value", "not a causal claim", "Our assumption",
+    ):  # fmt: skip
+        assert said in words
+    assert "runs" in err
+
+
+def test_options_reach_the_backtest(replay, tmp_path):
+    pl.DataFrame({"ad": [7, 8] * 40, "paid": [2, 3] * 40}).write_parquet(tmp_path / "log.parquet")
+    code, _, _ = replay(
+        "log.parquet", "--default", "7", "--arm-column", "ad", "--reward-column", "paid",
+        "--alpha", "0.1", "--policy", "ucb1", "--reward-range", "-1", "4", "--seed", "9",
+        "--workers", "1", *QUICK,
+    )  # fmt: skip
+    assert code == 0
+    found = summary(tmp_path / "out" / "replay")
+    assert found["default"] == {"arm": 7, "value": 2}
+    assert found["reward_range"] == {"low": -1, "high": 4, "is": "given"}
+    assert (found["alpha"], found["policy"], found["seed"]) == (0.1, "ucb1", 9)
+    assert (found["runs"], found["horizon"]) == (2, 200)
+    assert {arm["arm"] for arm in found["log"]["arms"]} == {7, 8}
+
+
+def test_json_is_all_that_is_printed(replay, tmp_path, log):
+    code, out, _ = replay(log, "--default", "old", "--json", *QUICK)
+    assert code == 0
+    assert json.loads(out) == summary(tmp_path / "out" / "replay")
+
+
+def test_many_arms_are_cut_but_never_the_default(replay, tmp_path):
+    lines = "".join(f"arm{number:02},{1 + number}\n" for number in range(30))
+    (tmp_path / "log.csv").write_text("arm,reward\n" + lines)
+    out = replay("log.csv", "--default", "arm03", *QUICK)[1]
+    assert "arm29" in out
+    assert "arm03 (default)" in out
+    assert "and 17 more" in out
+
+
+def test_results_are_replaced_only_if_told_so(replay, log):
+    words = (log, "--default", "old", *QUICK)
+    assert replay(*words)[0] == 0
+    code, out, err = replay(*words)
+    assert (code, out) == (2, "")
+    assert "already holds summary.json; replace it with --overwrite" in err
+    assert replay(*words, "--overwrite")[0] == 0
+
+
+def test_markup_in_a_label_is_no_markup(replay, tmp_path):
+    (tmp_path / "log.csv").write_text("arm,reward\n[red],1\n[/],1\n")
+    code, out, _ = replay("log.csv", "--default", "[/]", *QUICK)
+    assert code == 0
+    assert "[red]" in out
+    assert "[/] (default)" in out
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("none.csv", "--default", "old"), "cannot read none.csv: no such file or directory"),
+        (("log.csv",), "name the default, the arm in use today, with --default; log.csv has new"),
+        (("log.csv", "--default", "x"), "default = 'x' is no arm of the log; its arms are 'new'"),
+        (("log.csv", "--default", "old", "--arm-column", "ad"), "has no column 'ad'; its columns"),
+        (("log.csv", "--default", "old", "--alpha", "1.5"), "alpha = 1.5 must lie strictly"),
+        (("log.csv", "--default", "old", "--alpha", "nan"), "alpha must be finite, got nan"),
+        (("log.csv", "--default", "old", "--reward-range", "0", "0.5"), "outside the reward_rang"),
+        (("log.csv", "--default", "old", "--runs", "0"), "runs = 0 must be an int >= 1"),
+        (("log.csv", "--default", "old", "--workers", "0"), "'--workers'"),
+        (("log.csv", "--default", "old", "--policy", "x"), "'--policy'"),
+        (("log.csv", "--default", "old", "--case", "atlanta"), "exclude each other; give one"),
+        (("--case", "boston"), "'--case'"),
+        (("--default", "XX"), "default = 'XX' is no arm of the log; its arms are '9E', 'AA'"),
+        (("--arm-column", "x"), "--arm-column x is for a log of your own; give the FILE"),
+        (("log.csv", "--default", "old", "--out", "log.csv"), "out = log.csv is a file"),
+        (("bad.csv", "--default", "old"), "row 2 of the log has no reward"),
+        (("inf.csv", "--default", "old"), "reward in row 1 of the log must be finite, got inf"),
+        (("one.csv", "--default", "old"), "no arm besides the default 'old'"),
+        (("empty.csv", "--default", "old"), "empty.csv is empty"),
+        (("bytes.csv", "--default", "old"), "bytes.csv is neither CSV nor Parquet"),
+    ],
+    ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
+)
+def test_an_error_is_one_line_and_writes_nothing(replay, tmp_path, log, words, said):
+    (tmp_path / "bad.csv").write_text("arm,reward\nold,1\nnew,\nnew,1\n")
+    (tmp_path / "inf.csv").write_text("arm,reward\nold,inf\nnew,1\n")
+    (tmp_path / "one.csv").write_text("arm,reward\nold,1\n")
+    (tmp_path / "empty.csv").touch()
+    (tmp_path / "bytes.csv").write_bytes(bytes(range(256)))
+    code, out, err = replay(*words)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: ")
+    assert err.count("\n") == 1
+    assert said in err
+    assert not (tmp_path / "out").exists()
+
+
+def test_ctrl_c_writes_nothing(replay, tmp_path, log, monkeypatch):
+    def stopped(*args):
+        yield from ()
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("surefoot.study.replay.run_all", stopped)
+    code, out, err = replay(log, "--default", "old", *QUICK)
+    assert (code, out) == (130, "")
+    assert "stopped: nothing was written" in err
+    assert not (tmp_path / "out" / "replay" / "summary.json").exists()
+
+
+def test_the_words_of_the_help(replay):
+    code, out, _ = replay("--help")
+    assert code == 0
+    words = " ".join(out.split())
+    for said in ("not a causal claim", "surefoot replay --case atlanta", "--reward-range"):
+        assert said in words
+
+
+def test_the_command_runs_and_draws(tmp_path, log):
+    done = subprocess.run(
+        [sys.executable, "-m", "surefoot", "replay", log, "--default", "old", *QUICK],
+        cwd=tmp_path, capture_output=True, text=True, check=False,
+    )  # fmt: skip
+    assert done.returncode == 0, done.stderr
+    written = sorted(file.name for file in (tmp_path / "out" / "replay").iterdir())
+    assert written == ["replay.pdf", "replay.png", "replay.svg", "runs.parquet", "summary.json"]

@@ -1,0 +1,171 @@
+import json
+import shutil
+import signal
+import subprocess
+import sys
+import time
+
+import pytest
+from typer.testing import CliRunner
+
+from surefoot.cli import app
+
+SMALL = ["--k", "3", "--horizon", "400", "--runs", "2"]
+
+
+def study(*words):
+    return CliRunner().invoke(app, ["study", "cmab", *map(str, words)])
+
+
+@pytest.fixture(autouse=True)
+def no_figures(monkeypatch):
+    """Figures take most of the time of a small study; ``made`` comes before this and has them."""
+    monkeypatch.setattr("surefoot.study.figure.draw", lambda panel, frame, stem: [])
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory):
+    """A small finished study: its folder and what the command printed."""
+    out = tmp_path_factory.mktemp("made") / "out"
+    return out, study(*SMALL, "--alpha", ".1", "--out", out)
+
+
+def test_it_writes_figures_tables_and_a_summary(made):
+    out, done = made
+    assert done.exit_code == 0, done.output
+    assert {file.name for file in out.iterdir()} == {
+        "cmab-K3-alpha0.1.png", "cmab-K3-alpha0.1.svg", "cmab-K3-alpha0.1.pdf",
+        "runs.parquet", "summary.json", "study.json", "parts",
+    }  # fmt: skip
+    for file in out.glob("cmab*"):
+        assert file.stat().st_size > 20_000
+
+
+def test_the_summary_is_the_promised_one(made):
+    out, _ = made
+    summary = json.loads((out / "summary.json").read_text())
+    assert list(summary) == ["panels", "seed", "versions"]
+    (panel,) = summary["panels"]
+    assert (panel["problem"], panel["K"], panel["alpha"]) == ("cmab", 3, 0.1)
+    assert (panel["runs"], panel["horizon"], summary["seed"]) == (2, 400, 0)
+    assert [agent["name"] for agent in panel["agents"]] == ["GenCB", "UCB1", "ConUCB"]
+    for agent in panel["agents"]:
+        for measure in ("regret", "default_plays", "violating_rounds", "minimum_slack"):
+            assert list(agent[measure]) == ["mean", "min", "max"]
+
+
+def test_the_terminal_shows_the_table_and_stderr_the_progress(made):
+    out, done = made
+    assert "K = 3, alpha = 0.1: 2 runs of 400 plays, baseline regret 68" in done.stdout
+    assert "GenCB" in done.stdout
+    assert str(out) in done.stdout
+    assert "2/2 runs" in done.stderr
+
+
+def test_json_alone_is_on_stdout(made, tmp_path):
+    done = study(*SMALL, "--alpha", ".1", "--out", tmp_path / "out", "--json", "--workers", 1)
+    assert json.loads(done.stdout) == json.loads((made[0] / "summary.json").read_text())
+
+
+def test_options_repeat_and_k_may_be_a_capital(tmp_path):
+    done = study("--K", 2, "--k", 3, "--alpha", ".1", "--alpha", ".2", "--horizon", 60, "--runs", 1,
+                 "--seed", 5, "--out", tmp_path / "out", "--json")  # fmt: skip
+    summary = json.loads(done.stdout)
+    pairs = [(panel["K"], panel["alpha"]) for panel in summary["panels"]]
+    assert pairs == [(2, 0.1), (2, 0.2), (3, 0.1), (3, 0.2)]
+    assert summary["seed"] == 5
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (["--alpha", "1.5"], "alpha = 1.5: input should be less than 1"),
+        (["--alpha", "x"], "Invalid value for '--alpha': "),
+        (["--k", "0"], "K = 0: "),
+        (["--horizon", "1"], "horizon = 1: "),
+        (["--runs", "0"], "runs = 0: "),
+        (["--seed", "-1"], "seed = -1: "),
+        (["--workers", "0"], "workers = 0 must be an int >= 1"),
+        (["--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
+        (["--runz", "1"], "No such option: --runz"),
+    ],
+)
+def test_a_wrong_option_is_one_line_and_writes_nothing(tmp_path, words, said):
+    done = study(*words, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {said}")
+    assert done.stderr.count("\n") == 1
+    assert done.stdout == ""
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_study_is_kept_unless_one_says_otherwise(made):
+    out, _ = made
+    before = (out / "summary.json").read_bytes()
+    refused = study(*SMALL, "--out", out)
+    assert refused.exit_code == 2
+    assert "go on with --resume, start again with --overwrite, or give another" in refused.stderr
+    refused = study("--resume", "--horizon", 500, "--out", out)
+    assert refused.exit_code == 2
+    assert "horizon = 500 differs from the study in" in refused.stderr
+    assert (out / "summary.json").read_bytes() == before
+
+
+def test_resuming_needs_no_options_and_overwriting_starts_again(made, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(made[0], out)
+    (out / "parts" / "cmab-K3" / "run-000001.parquet").unlink()
+    (out / "summary.json").unlink()
+    assert study("--resume", "--out", out).exit_code == 0
+    assert (out / "summary.json").read_bytes() == (made[0] / "summary.json").read_bytes()
+    assert study("--overwrite", "--k", 2, "--horizon", 60, "--runs", 1, "--out", out).exit_code == 0
+    assert [panel["K"] for panel in json.loads((out / "summary.json").read_text())["panels"]] == [2]
+    assert not list(out.glob("cmab-K3*"))
+
+
+def test_an_out_that_cannot_be_written_is_one_line(tmp_path):
+    (tmp_path / "file").touch()
+    done = study(*SMALL, "--out", tmp_path / "file")
+    assert (done.exit_code, done.stderr.count("\n")) == (2, 1)
+    done = study(*SMALL, "--out", tmp_path / "file" / "below")
+    assert (done.exit_code, done.stdout) == (1, "")
+    assert done.stderr == f"error: Not a directory: {tmp_path / 'file' / 'below'}\n"
+
+
+LONG = ["--k", "24", "--horizon", "100000", "--runs", "24"]
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The summary of a longer study that was not stopped."""
+    out = tmp_path_factory.mktemp("whole") / "out"
+    assert study(*LONG, "--out", out).exit_code == 0
+    return (out / "summary.json").read_bytes()
+
+
+@pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
+def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code):
+    out = tmp_path / "out"
+    # A shell may start the tests with SIGINT ignored, and children inherit that.
+    command = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from surefoot.cli import main; main()"
+    )
+    child = subprocess.Popen(
+        [sys.executable, "-c", command, "study", "cmab", *LONG, "--out", str(out)],
+        stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+    )  # fmt: skip
+    while child.poll() is None and len(list(out.glob("parts/*/run-*.parquet"))) < 2:
+        time.sleep(0.002)
+    child.send_signal(number)
+    _, said = child.communicate()
+    assert child.returncode == code, said
+    done = len(list(out.glob("parts/*/run-*.parquet")))
+    assert 2 <= done < 24
+    if number == signal.SIGINT:
+        assert f"stopped: {done} of 24 runs are finished and kept" in " ".join(said.split())
+        (panel,) = json.loads((out / "summary.json").read_text())["panels"]
+        assert panel["runs"] == done
+        assert (out / "cmab-K24-alpha0.05.png").exists()
+    assert study("--resume", "--out", out).exit_code == 0
+    assert (out / "summary.json").read_bytes() == whole

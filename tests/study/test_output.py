@@ -1,0 +1,44 @@
+import json
+
+import pytest
+
+import surefoot
+from surefoot.study.output import replacing, to_json, versions, write_json
+
+
+def interrupted(target):
+    with replacing(target) as scratch:
+        scratch.write_text('{"x"')
+        raise KeyboardInterrupt
+
+
+def test_a_file_is_replaced_in_whole_or_not_at_all(tmp_path):
+    target = tmp_path / "new" / "a.json"
+    write_json(target, {"x": 1})
+    with pytest.raises(TypeError):
+        write_json(target, {"x": object()})
+    with pytest.raises(KeyboardInterrupt):
+        interrupted(target)
+    assert json.loads(target.read_text()) == {"x": 1}
+    assert list(target.parent.iterdir()) == [target]
+
+
+def test_a_scratch_file_lies_beside_and_keeps_the_ending(tmp_path):
+    with replacing(tmp_path / "a.b.parquet") as scratch:
+        assert scratch.parent == tmp_path
+        assert scratch.suffix == ".parquet"
+        assert not (tmp_path / "a.b.parquet").exists()
+        scratch.touch()
+    assert (tmp_path / "a.b.parquet").exists()
+
+
+def test_json_is_a_fixed_spelling_and_knows_no_nan():
+    assert to_json({"b": 1, "a": "µ"}) == '{\n  "b": 1,\n  "a": "µ"\n}'
+    with pytest.raises(ValueError, match="nan"):
+        to_json(float("nan"))
+
+
+def test_versions_name_what_the_numbers_rest_on():
+    found = versions()
+    assert found["surefoot"] == surefoot.__version__
+    assert {"python", "numpy", "numba", "polars", "matplotlib"} <= set(found)

@@ -1,0 +1,195 @@
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from surefoot.errors import InvalidInput
+from surefoot.simulation import Result
+from surefoot.study.replay import (
+    GIVEN,
+    GUARDED,
+    JOINED,
+    MAX_ARMS,
+    MAX_RUNS,
+    UNGUARDED,
+    Backtest,
+    Subject,
+    built_in,
+    own,
+)
+
+LOG = {"arm": ["a", "b"] * 20, "reward": [1, 0, 0, 1] * 10}
+
+# What an independent simulation of the same routes found over 100 runs of a year, alpha = 0.02:
+# unguarded and guarded gain over always UA, share of plays below the floor, default plays.
+SURVEY = {"ucb1": (377, 323, 0.106, 1690), "klucb": (587, 560, 0.023, 747)}
+
+
+def subject(log=LOG, default="a"):
+    return Subject(log, default, "Try", "A log.")
+
+
+def results(backtest, **options):
+    steps = list(backtest.steps(**options))
+    return steps, dict(zip((GUARDED, JOINED), backtest.results, strict=True))
+
+
+def at_the_end(result: Result, name, measure):
+    return result.measure(name, measure)[:, -1]
+
+
+@pytest.mark.parametrize("policy", SURVEY)
+def test_chicago_agrees_with_the_survey_within_the_spread_of_the_runs(policy):
+    backtest = Backtest(built_in("chicago"), 0.02, policy, runs=24, seed=7)
+    paired = results(backtest)[1][GUARDED]
+    always = float(backtest.value) * backtest.horizon
+    found = [
+        at_the_end(paired, UNGUARDED, "received") - always,
+        at_the_end(paired, GUARDED, "received") - always,
+        at_the_end(paired, UNGUARDED, "violating_rounds") / backtest.horizon,
+        at_the_end(paired, GUARDED, "default_plays"),
+    ]
+    for values, expected in zip(found, SURVEY[policy], strict=True):
+        error = values.std(ddof=1) * np.sqrt(1 / len(values) + 1 / 100)
+        assert abs(values.mean() - expected) < 3.5 * error
+    assert (at_the_end(paired, UNGUARDED, "minimum_slack") < 0).mean() > 0.9
+    assert paired.exact_minimum_slack(GUARDED) >= 0
+
+
+def test_in_atlanta_the_incumbent_goes_on_because_it_competes():
+    backtest = Backtest(built_in("atlanta"), 0.02, runs=10)
+    found = results(backtest)[1]
+    horizon, value = backtest.horizon, float(backtest.value)
+    gain = {
+        GUARDED: at_the_end(found[GUARDED], GUARDED, "received") - value * horizon,
+        UNGUARDED: at_the_end(found[GUARDED], UNGUARDED, "received") - value * horizon,
+        JOINED: at_the_end(found[JOINED], JOINED, "received") - value * horizon,
+    }
+    # All that the floor allows to lose is lost where the default does not compete.
+    assert -0.5 * 0.02 * value * horizon < gain[GUARDED].mean() < 0
+    assert gain[UNGUARDED].max() < -0.1 * value * horizon
+    assert gain[JOINED].min() < gain[GUARDED].min()
+    assert at_the_end(found[GUARDED], GUARDED, "default_plays").min() > 0.9 * horizon
+    assert found[GUARDED].exact_minimum_slack(GUARDED) >= 0
+    assert found[JOINED].exact_minimum_slack(JOINED) < 0
+
+
+def test_the_default_counts_at_its_logged_mean_to_the_nearest_unit():
+    backtest = Backtest(subject({"arm": ["a", "a", "a", "b"], "reward": [1, 1, 0, 0]}), 0.1)
+    assert backtest.value == Decimal("0.666666667")
+    assert backtest.least == Decimal("0.600000001")  # rounded up, so that it is not understated
+    assert backtest.floor.default == backtest.value
+    assert backtest.horizon == backtest.rows == 4
+    assert [(arm["arm"], arm["rows"], arm["is_default"]) for arm in backtest.arms] == [
+        ("a", 3, True), ("b", 1, False),
+    ]  # fmt: skip
+
+
+def test_guarded_and_unguarded_share_policy_arms_and_noise():
+    backtest = Backtest(subject({"arm": ["a", "b", "c"], "reward": [0.5, 1, 0.25]}), 0.1)
+    paired, alone = backtest.plans
+    assert paired.key(3) == alone.key(3)
+    assert paired.agents[GUARDED].policy.record == paired.agents[UNGUARDED].policy.record
+    assert paired.agents[GUARDED].arms == paired.agents[UNGUARDED].arms == ("b", "c")
+    assert paired.agents[GUARDED].default_competes
+    assert alone.agents[JOINED].arms == ("b", "c", "a")
+    assert not paired.stepwise
+    assert not alone.stepwise
+
+
+@pytest.mark.parametrize(
+    ("rewards", "declared", "expected"),
+    [
+        ([0.25, 0.5], None, (0, 1)),
+        ([0, 1], None, (0, 1)),
+        ([0.5, 1.5], None, (Decimal("0.5"), Decimal("1.5"))),
+        ([-1, 3], None, (-1, 3)),
+        ([0.25, 0.5], (-2, 5), (-2, 5)),
+    ],
+)
+def test_the_range_is_given_or_assumed_and_says_so(rewards, declared, expected):
+    log = {"arm": ["a", "b"], "reward": rewards[::-1]}
+    backtest = Backtest(subject(log), 0.1, reward_range=declared)
+    assert backtest.floor.reward_range == expected
+    assert (backtest.range_is == GIVEN) == (declared is not None)
+    assert all(not plan.stepwise for plan in backtest.plans)  # one unit on both sides
+
+
+def test_steps_tell_where_it_stands():
+    backtest = Backtest(subject(), 0.1, runs=2, horizon=30)
+    steps = results(backtest, engine="plain")[0]
+    assert [(step.doing, step.done) for step in steps] == [
+        ("starting", 0), ("running", 0), ("running", 1), ("running", 2),
+        ("running", 2), ("running", 3), ("running", 4),
+    ]  # fmt: skip
+    assert {step.total for step in steps} == {4}
+
+
+def test_equal_seeds_give_equal_runs_on_any_engine_with_any_threads():
+    frames = []
+    for seed, options in ((1, {"engine": "plain"}), (1, {"workers": 3}), (2, {})):
+        backtest = Backtest(subject(), 0.1, runs=3, horizon=200, seed=seed)
+        list(backtest.steps(**options))
+        frames.append([result.frame for result in backtest.results])
+    assert frames[0][0].equals(frames[1][0])
+    assert frames[0][1].equals(frames[1][1])
+    assert not frames[0][0].equals(frames[2][0])
+
+
+def test_a_log_of_ones_own(tmp_path):
+    file = tmp_path / "ads.csv"
+    file.write_text("ad,paid\n7,1.5\n8,0\n")
+    mine = own(file, "7", "ad", "paid")
+    assert (mine.default, mine.title, mine.source) == (7, "ads.csv", "ads.csv, 2 rows.")
+    assert Backtest(mine, 0.05).environment.arms == (8,)
+    with pytest.raises(InvalidInput, match=r"name the default.*--default; .*ads.csv has 7, 8"):
+        own(file, None, "ad", "paid")
+    long = tmp_path / f"{'x' * 80}.csv"
+    file.rename(long)
+    assert len(own(long, "7", "ad", "paid").title) == 40
+
+
+def test_a_built_in_case_with_another_default():
+    assert built_in("chicago").default == "UA"
+    assert Backtest(built_in("chicago", "AA"), 0.05, runs=1).value == Decimal("0.782142268")
+
+
+@pytest.mark.parametrize(("default", "shown"), [(7, "7"), ("a\n b", "a b"), ("x" * 13, "x" * 11)])
+def test_the_default_is_shown_short(default, shown):
+    backtest = Backtest(subject({"arm": [default, "b"], "reward": [1, 0]}, default), 0.1)
+    assert backtest.shown.rstrip("…") == shown
+
+
+@pytest.mark.parametrize(
+    ("log", "options", "said"),
+    [
+        (LOG, {"policy": "greedy"}, "policy 'greedy' is unknown; choose 'klucb' or 'ucb1'"),
+        (LOG, {"alpha": 1}, "alpha = 1 must lie strictly between 0 and 1"),
+        (LOG, {"runs": 0}, "runs = 0 must be an int >= 1"),
+        (LOG, {"runs": MAX_RUNS + 1}, "runs = 10,001 is above 10,000"),
+        (LOG, {"horizon": 0}, "horizon = 0 must be an int >= 1"),
+        (LOG, {"seed": -1}, "seed = -1"),
+        (LOG, {"reward_range": (0, 0.5)}, "outside the reward_range"),
+        ({"arm": ["a", "b"], "reward": [0, 1]}, {}, "the default 'a' pays 0 a play in the log"),
+        ({"arm": ["a", "b"], "reward": [-1, 1]}, {}, "the default 'a' pays -1 a play in the log"),
+        ({"arm": ["a", "b"], "reward": [5, 5]}, {}, "all rewards of the log are 5"),
+        ({"arm": ["a", "a"], "reward": [5, 5]}, {}, "no arm besides the default"),
+        (
+            {"arm": ["a", *range(MAX_ARMS)], "reward": [1] * (MAX_ARMS + 1)},
+            {},
+            "the log has 1,001 arms, a replay takes at most 1,000; is that column the arm?",
+        ),
+    ],
+    ids=[
+        "policy", "alpha", "no runs", "runs", "horizon", "seed", "range", "default of 0",
+        "default below 0", "constant", "one arm", "arms",
+    ],
+)  # fmt: skip
+def test_what_does_not_fit_is_named(log, options, said):
+    with pytest.raises(InvalidInput, match=said):
+        Backtest(subject(log), **{"alpha": 0.1, **options})
+
+
+def test_threads_that_are_none_are_refused_before_the_first_run():
+    with pytest.raises(InvalidInput, match="workers = 0"):
+        next(Backtest(subject(), 0.1).steps(workers=0))

@@ -1,0 +1,132 @@
+import numpy as np
+import pytest
+from matplotlib.colors import to_hex
+from matplotlib.text import Text
+
+from surefoot.study import replay_figure, style
+from surefoot.study.replay import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest, Subject
+from surefoot.study.replay_findings import Findings
+
+
+def findings(log, default="a", **options):
+    backtest = Backtest(
+        Subject(log, default, "Try", "A log."), **{"alpha": 0.1, "runs": 3, **options}
+    )
+    list(backtest.steps())
+    return Findings(backtest)
+
+
+def log(means, rows=100, spread=0.3):
+    """A log of one arm for each mean, called a, b, c, ..."""
+    arms = [chr(ord("a") + arm) for arm in range(len(means)) for _ in range(rows)]
+    noise = np.random.default_rng(0)
+    return {"arm": arms, "reward": noise.normal(np.repeat(means, rows), spread)}
+
+
+@pytest.fixture
+def drawn(monkeypatch, tmp_path):
+    """Draw, and get the figure instead of its files."""
+
+    def draw(found):
+        kept = []
+        monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
+        replay_figure.draw(found, tmp_path / "x")
+        return kept[0]
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("means", "options"),
+    [
+        ([1.0, 2.0, 0.5], {}),
+        ([2.0, 1.0, 0.5], {}),  # the default is best: exploring costs
+        ([1.0, 1.0], {"horizon": 1}),  # nothing is learnt
+        ([1.0, 5.0], {"alpha": 0.9, "policy": "ucb1"}),  # nothing falls below
+        ([1e-7, 2e-7], {}),
+        ([1e9, 2e9], {}),
+    ],
+)
+def test_every_outcome_can_be_drawn(tmp_path, monkeypatch, means, options):
+    monkeypatch.setattr(style, "FORMATS", ("png",))
+    found = findings(log(means, spread=0.3 * means[0]), **options)
+    (file,) = replay_figure.draw(found, tmp_path / "replay")
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_panels_show_what_they_say(drawn):
+    found = findings(log([1.0, 1.4, 0.5]), horizon=600)
+    figure = drawn(found)
+    left, right = figure.axes
+    curves = {tuple(line.get_ydata()) for line in left.lines}
+    for name in AGENTS:
+        gain = found.measure(name, "gain")
+        assert tuple(gain.mean(axis=0)) in curves
+        if name != JOINED:
+            assert {tuple(gain.min(axis=0)), tuple(gain.max(axis=0))} <= curves
+    backtest = found.backtest
+    assert tuple(float(backtest.least - backtest.value) * found.t) in curves  # the floor
+    assert tuple(0.0 * found.t) in curves  # always the default
+    worst = {tuple(line.get_ydata()) for line in right.lines}
+    assert {tuple(found.measure(name, "slack").min(axis=0)) for name in AGENTS} <= worst
+    (inset,) = left.child_axes
+    received = {tuple(line.get_ydata()) for line in inset.lines}
+    assert {
+        tuple(found.measure(GUARDED, "received").mean(axis=0)),
+        tuple(found.measure(UNGUARDED, "received").mean(axis=0)),
+        tuple(float(backtest.value) * found.t),
+        tuple(float(backtest.least) * found.t),
+    } == received
+
+
+def test_the_words_carry_the_numbers(drawn):
+    found = findings(log([1.0, 1.4, 0.2]), horizon=600)
+    figure = drawn(found)
+    title, caption = (text.get_text() for text in figure.texts)
+    assert title == found.headline()
+    assert "credited at its known value" in " ".join(caption.split())
+    assert "not a causal claim" in " ".join(caption.split())
+    left, right = (" ".join(text.get_text() for text in axes.texts) for axes in figure.axes)
+    assert "guarded\n+" in left
+    assert "always a" in left
+    assert "floor" in left
+    assert "guarded\nnever below" in right
+    agent = found.agent(UNGUARDED)
+    deepest, below = agent["worst_shortfall"], round(3 * agent["runs_below_floor"])
+    assert deepest > 0
+    assert f"unguarded\nup to {replay_figure.amount(deepest)} below,\n{below} of 3 runs" in right
+
+
+def test_a_fall_that_would_flatten_the_rest_leaves_the_chart(drawn):
+    found = findings(log([2.0, 0.2, 0.1]), horizon=2_000)
+    left, right = drawn(found).axes
+    assert "unguarded, off the chart" in " ".join(text.get_text() for text in left.texts)
+    assert found.measure(UNGUARDED, "gain").min() < 2 * left.get_ylim()[0]
+    assert found.measure(GUARDED, "gain").min() > left.get_ylim()[0]
+    assert left.get_title(loc="left") == "What exploring cost"
+    assert right.get_xlim()[1] == 2_000  # it never comes back
+
+
+def test_curves_differ_in_more_than_colour(drawn):
+    left = drawn(findings(log([1.0, 1.4, 0.5]), horizon=600)).axes[0]
+    means = [line for line in left.lines if line.get_linewidth() > 1]
+    assert len({to_hex(line.get_color()) for line in means}) == 5
+    assert len({str(line._dash_pattern) for line in means}) == 5
+
+
+def test_labels_are_shown_as_they_are(drawn):
+    tricky = ["$5_off$", "\N{CJK UNIFIED IDEOGRAPH-5ABD}", "{x}", "a<b&c"]
+    data = {"arm": tricky * 30, "reward": [1] * 60 + [0.5] * 60}
+    for default in tricky[:1] + tricky[2:3]:
+        figure = drawn(findings(data, default, horizon=100))
+        figure.canvas.draw()
+        texts = figure.findobj(Text)
+        assert any(text.get_text() == f"always {default}" for text in texts)
+        assert not any(text.get_parse_math() for text in texts if "$" in text.get_text())
+
+
+def test_a_label_that_no_font_has_makes_no_noise(tmp_path, monkeypatch):
+    monkeypatch.setattr(style, "FORMATS", ("png",))
+    data = {"arm": ["\N{CJK UNIFIED IDEOGRAPH-5ABD}", "b"] * 30, "reward": [1, 1] * 30}
+    found = findings(data, "\N{CJK UNIFIED IDEOGRAPH-5ABD}", horizon=100)
+    assert replay_figure.draw(found, tmp_path / "x")  # a warning would be an error

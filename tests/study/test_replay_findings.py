@@ -1,0 +1,167 @@
+import json
+from importlib.util import find_spec
+
+import polars as pl
+import pytest
+
+from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.study import replay_findings
+from surefoot.study.replay import GUARDED, JOINED, UNGUARDED, Backtest, Subject
+from surefoot.study.replay_findings import FILES, Findings, claim, write
+
+LOG = {"arm": ["a", "b", "c"] * 40, "reward": [1, 0, 1, 0, 1, 1] * 20}
+AGENTS = (GUARDED, UNGUARDED, JOINED)
+
+
+def findings(log=LOG, **options):
+    backtest = Backtest(
+        Subject(log, "a", "Try", "A log."), **{"alpha": 0.1, "runs": 3, "horizon": 300, **options}
+    )
+    list(backtest.steps())
+    return Findings(backtest)
+
+
+@pytest.fixture(scope="module")
+def found():
+    return findings()
+
+
+def test_the_summary_has_the_documented_keys(found):
+    summary = found.summary()
+    documented = Findings.summary.__doc__ or ""
+    assert list(summary) == [
+        "log", "default", "alpha", "floor", "reward_range", "policy", "default_competes", "horizon",
+        "runs", "seed", "always_default", "always_best", "agents", "notes", "versions",
+    ]  # fmt: skip
+    assert [agent["name"] for agent in summary["agents"]] == list(AGENTS)
+    keys = [*summary, *summary["log"], *summary["default"], *summary["agents"][0]]
+    keys += [*summary["log"]["arms"][0], *summary["reward_range"]]
+    assert [key for key in keys if key not in documented] == []
+    json.dumps(summary, allow_nan=False)
+
+
+def test_the_summary_is_what_the_table_says(found):
+    table, summary = found.frame, found.summary()
+    last = table.filter(pl.col("t") == 300)
+    assert last.group_by("agent").len().get_column("len").to_list() == [3, 3, 3]
+    for agent in summary["agents"]:
+        rows = last.filter(agent=agent["name"])
+        for measure in ("received", "gain", "regret", "default_plays", "minimum_slack"):
+            values = rows.get_column(measure)
+            spread = {"mean": values.mean(), "min": values.min(), "max": values.max()}
+            assert agent[measure] == pytest.approx(spread)
+        least, below = rows.get_column("minimum_slack"), rows.get_column("violating_rounds")
+        assert agent["worst_shortfall"] == pytest.approx(max(0, -least.min()))
+        assert agent["runs_below_floor"] == pytest.approx((least < 0).mean())
+        assert agent["plays_below_floor"] == pytest.approx(below.sum() / (3 * 300))
+    assert summary["always_default"] == pytest.approx(0.5 * 300)
+    assert summary["always_best"] == pytest.approx(1 * 300)
+    assert summary["floor"] == 0.45
+    assert summary["agents"][0]["worst_shortfall"] == 0
+    assert summary["agents"][1]["worst_shortfall"] > 0
+
+
+def test_gain_is_reward_above_always_the_default(found):
+    table = found.frame
+    assert (table["received"] - 0.5 * table["t"] - table["gain"]).abs().max() < 1e-9
+    for name in AGENTS:
+        mine = found.measure(name, "gain").ravel().tolist()
+        assert mine == table.filter(agent=name).get_column("gain").to_list()
+
+
+def test_the_notes_say_what_the_numbers_are_and_are_not(found):
+    setting, credit, bootstrap, assumed, *rest = found.notes()
+    assert "KL-UCB over the arms besides a, 3 runs of 300 plays, seed 0" in setting
+    assert "alpha = 0.1: after every play at least 90 % of what always a" in setting
+    assert '"unguarded with a" may choose a too' in setting
+    assert "credited at its known value: each play of a counts as 0.5, its logged mean" in credit
+    assert "not a causal claim" in bootstrap
+    assert assumed.startswith("Our assumption: no reward ever leaves [0, 1]")
+    assert rest == []
+
+
+def test_a_range_that_is_given_is_no_assumption_of_ours():
+    notes = findings(reward_range=(0, 1)).notes()
+    assert len(notes) == 3
+    assert "assumption" not in " ".join(notes)
+
+
+def test_the_logs_own_range_is_called_an_assumption():
+    notes = findings({"arm": ["a", "b"] * 40, "reward": [1.5, 0.5] * 40}).notes()
+    assert "never leaves" not in notes[3]
+    assert "leaves [0.5, 1.5] (the log's own least and greatest reward)" in notes[3]
+
+
+def test_arms_with_a_handful_of_rows_are_named():
+    log = {"arm": ["a", "b"] * 30 + ["c"] * 29, "reward": [1, 0] * 30 + [1] * 29}
+    assert findings(log).notes()[-1].startswith("Fewer than 30 rows: c. ")
+
+
+@pytest.mark.parametrize(
+    ("log", "headline"),
+    [
+        (LOG, "Try: 143 more reward than always a, never below the floor"),
+        (
+            {"arm": ["a", "b"], "reward": [1, 0.25]},
+            "Try: exploring cost 0.750 reward against always a, never below the floor",
+        ),
+    ],
+)
+def test_the_headline_says_what_was_found(log, headline):
+    assert findings(log).headline() == headline
+
+
+def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "surefoot.study.replay_figure.draw", lambda findings, stem: drawn.append(stem)
+    )
+    summary = write(found, tmp_path / "new")
+    assert drawn == [tmp_path / "new" / "replay"]
+    assert json.loads((tmp_path / "new" / "summary.json").read_text()) == summary
+    assert pl.read_parquet(tmp_path / "new" / "runs.parquet").equals(found.frame)
+    assert found.frame.columns == [
+        "agent", "run", "t", "regret", "default_plays", "received", "slack", "minimum_slack",
+        "violating_rounds", "gain",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_a_folder_with_results_is_only_used_again_if_told_so(tmp_path, name):
+    (tmp_path / name).touch()
+    with pytest.raises(InvalidInput, match=f"already holds {name}; replace it with --overwrite"):
+        claim(tmp_path)
+    claim(tmp_path, overwrite=True)
+    assert (tmp_path / name).exists()  # until there is something to replace it
+
+
+def test_a_folder_of_a_study_is_never_used(tmp_path):
+    (tmp_path / "study.json").touch()
+    with pytest.raises(InvalidInput, match="holds a study; give another --out"):
+        claim(tmp_path, overwrite=True)
+
+
+def test_a_file_is_no_folder(tmp_path):
+    (tmp_path / "out").touch()
+    with pytest.raises(InvalidInput, match="is a file; give a folder"):
+        claim(tmp_path / "out")
+
+
+def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatch):
+    monkeypatch.setattr(
+        replay_findings, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
+    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+        claim(tmp_path)
+
+
+def test_amounts_are_short_and_alike():
+    amount = replay_findings.amount
+    assert [amount(value) for value in (0, 0.00123, 9.99, 167, 9_999, 12_345, 2.5e6)] == [
+        "0", "0.00123", "9.99", "167", "9,999", "12.3k", "2.50M",
+    ]  # fmt: skip
+    assert amount(1e-9) == "1.00e-09"
+    assert amount(3e300) == "3.00e+300"
+    assert amount(58.02, beside=167) == "58"
+    assert amount(5, signed=True) == "+5.00"
+    assert amount(-5) == "\N{MINUS SIGN}5.00"

@@ -1,0 +1,142 @@
+import json
+
+import polars as pl
+import pytest
+
+from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.simulation import compiled
+from surefoot.study import store as store_module
+from surefoot.study.panel import MAIN, Sweep, read
+from surefoot.study.store import Store, settle
+
+SWEEP = Sweep.of(read(MAIN)).but(K=(3,), horizon=50, runs=3)
+FRAME = pl.DataFrame({"t": [1, 2]})
+
+
+@pytest.fixture
+def store(tmp_path):
+    store = Store(tmp_path / "out", SWEEP)
+    store.claim()
+    return store
+
+
+def test_nothing_is_written_before_the_folder_is_claimed(tmp_path):
+    Store(tmp_path / "out", SWEEP)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_finished_run_is_there_and_the_others_are_missing(store):
+    store.keep("cmab-K3", 1, FRAME)
+    again = Store(store.folder, SWEEP, resume=True)
+    assert (again.finished("cmab-K3"), again.missing("cmab-K3")) == ([1], [0, 2])
+    assert again.load("cmab-K3")[0].equals(FRAME)
+    assert again.missing("cmab-K4") == [0, 1, 2]
+
+
+def test_half_a_file_of_a_killed_run_counts_for_nothing(store):
+    store.keep("cmab-K3", 0, FRAME)
+    (store.folder / "parts" / "cmab-K3" / ".run-000001.4711.parquet").write_bytes(b"PAR1")
+    assert store.finished("cmab-K3") == [0]
+
+
+def test_more_runs_go_on_and_fewer_use_the_first(store):
+    for run in range(3):
+        store.keep("cmab-K3", run, FRAME)
+    assert Store(store.folder, SWEEP.but(runs=5), resume=True).missing("cmab-K3") == [3, 4]
+    assert Store(store.folder, SWEEP.but(runs=2), resume=True).finished("cmab-K3") == [0, 1]
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [("K", (4,)), ("alpha", (0.1,)), ("horizon", 60), ("seed", 1), ("mu0", 0.6), ("delta", 0.01)],
+)
+def test_runs_of_two_studies_are_never_mixed(store, field, value):
+    with pytest.raises(InvalidInput, match=f"^{field} = .* differs from the study in") as caught:
+        Store(store.folder, SWEEP.but(**{field: value}), resume=True)
+    assert "\n" not in str(caught.value)
+
+
+def test_another_engine_or_version_may_not_go_on(store, monkeypatch):
+    with monkeypatch.context() as patch:
+        patch.setattr(compiled, "fingerprint", lambda: "other")
+        with pytest.raises(InvalidInput, match=r"^engine: the runs in"):
+            Store(store.folder, SWEEP, resume=True)
+    monkeypatch.setattr(store_module, "versions", lambda: {"surefoot": "9"})
+    with pytest.raises(InvalidInput, match=r"^surefoot: the runs in .* this is 9"):
+        Store(store.folder, SWEEP, resume=True)
+
+
+def test_a_study_is_not_overwritten_unasked(store):
+    with pytest.raises(InvalidInput, match="--resume, start again with --overwrite, or give"):
+        Store(store.folder, SWEEP)
+
+
+def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
+    store.keep("cmab-K3", 0, FRAME)
+    ours = ["cmab-K3-alpha0.05.png", "summary.json", "runs.parquet"]
+    for name in [*ours, "notes.txt", "cmab-K9-alpha0.05.png"]:
+        (store.folder / name).touch()
+    again = Store(store.folder, SWEEP.but(K=(4,)), overwrite=True)
+    assert (store.folder / "summary.json").exists()  # not before it is claimed
+    again.claim()
+    left = sorted(file.name for file in store.folder.iterdir())
+    assert left == ["cmab-K9-alpha0.05.png", "notes.txt", "study.json"]
+    assert json.loads((store.folder / "study.json").read_text())["settings"]["K"] == [4]
+
+
+def test_files_that_no_study_wrote_are_not_touched_even_if_asked(tmp_path):
+    (tmp_path / "parts").mkdir()
+    for options in ({}, {"resume": True}, {"overwrite": True}):
+        with pytest.raises(InvalidInput, match="already holds parts; give another --out"):
+            Store(tmp_path, SWEEP, **options)
+
+
+def test_a_folder_with_other_files_may_be_used(tmp_path):
+    (tmp_path / "notes.txt").touch()
+    Store(tmp_path, SWEEP, resume=True).claim()
+    assert (tmp_path / "study.json").exists()
+
+
+def test_contradictions_and_files_are_refused(tmp_path):
+    (tmp_path / "file").touch()
+    with pytest.raises(InvalidInput, match="is a file; give a folder"):
+        Store(tmp_path / "file", SWEEP)
+    with pytest.raises(InvalidInput, match="exclude each other"):
+        Store(tmp_path, SWEEP, resume=True, overwrite=True)
+
+
+def test_a_damaged_part_names_its_file(store):
+    part = store.folder / "parts" / "cmab-K3" / "run-000000.parquet"
+    store.keep("cmab-K3", 0, FRAME)
+    part.write_bytes(part.read_bytes()[:-9])
+    with pytest.raises(DamagedFile, match=r"run-000000.parquet is damaged; delete it"):
+        store.load("cmab-K3")
+
+
+def test_a_folder_with_brackets_in_its_name_is_a_folder(tmp_path):
+    store = Store(tmp_path / "[x]*", SWEEP)
+    store.keep("cmab-K3", 0, FRAME)
+    assert store.load("cmab-K3")[0].equals(FRAME)
+
+
+@pytest.mark.parametrize(
+    "text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "settings": {}, "versions": {}}']
+)
+def test_a_foreign_manifest_is_an_error(tmp_path, text):
+    (tmp_path / "study.json").write_text(text)
+    with pytest.raises(DamagedFile, match="is not a study's manifest"):
+        Store(tmp_path, SWEEP, resume=True)
+
+
+def test_a_manifest_of_another_format_is_an_error(store):
+    manifest = json.loads((store.folder / "study.json").read_text())
+    (store.folder / "study.json").write_text(json.dumps({**manifest, "format": 2}))
+    with pytest.raises(DamagedFile, match="another version of Surefoot"):
+        Store(store.folder, SWEEP, resume=True)
+
+
+def test_what_is_left_out_on_resuming_means_what_it_meant(store):
+    main = Sweep.of(read(MAIN))
+    assert settle(store.folder, main, resume=True, runs=9) == SWEEP.but(runs=9)
+    assert settle(store.folder, main, resume=False, runs=9) == main.but(runs=9)
+    assert settle(store.folder / "new", main, resume=True) == main

@@ -1,0 +1,81 @@
+import sys
+from itertools import combinations, pairwise
+
+import matplotlib as mpl
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from surefoot.errors import MissingExtra
+from surefoot.study import style
+
+ROLES = [style.GUARDED, style.UNGUARDED, style.COMPARATOR, style.FLOOR, style.DEFAULT]
+
+
+def drawn(folder=None, caption="A caption.", columns=2):
+    with style.sheet("Title", caption, columns=columns) as (figure, panels):
+        for axes in panels:
+            style.band(axes, [0, 9], [1, 2], [0, 1], [2, 3], style.GUARDED)
+            style.label_ends(axes, [(2, "one", style.GUARDED), (2, "two", style.UNGUARDED)])
+        return figure, panels, style.save(figure, folder / "figure-0.05") if folder else []
+
+
+def test_a_figure_is_three_files_and_equal_figures_are_equal_files(tmp_path):
+    _, _, files = drawn(tmp_path / "a")
+    assert [file.name for file in files] == [f"figure-0.05.{e}" for e in ("png", "svg", "pdf")]
+    mpl.rcParams["font.size"] = 30  # what a user set changes nothing
+    try:
+        _, _, again = drawn(tmp_path / "b")
+        assert mpl.rcParams["font.size"] == 30
+    finally:
+        mpl.rcdefaults()
+    for one, other in zip(files, again, strict=True):
+        assert len(one.read_bytes()) > 5_000
+        assert one.read_bytes() == other.read_bytes(), one.suffix
+
+
+def test_roles_differ_in_colour_and_in_dash():
+    for one, other in combinations(ROLES, 2):
+        assert one.colour != other.colour
+        assert one.dash != other.dash
+
+
+def test_a_caption_makes_the_sheet_taller_and_stays_inside_it():
+    short, panels, _ = drawn()
+    long, panels_of_long, _ = drawn(caption="word " * 400)
+    assert long.get_figheight() > short.get_figheight() + 0.5
+    heights = [
+        each[0].get_position().height * figure.get_figheight()
+        for each, figure in ((panels, short), (panels_of_long, long))
+    ]
+    assert heights[0] == pytest.approx(heights[1])
+    words = long.texts[-1].get_window_extent()
+    assert 0 <= words.x0
+    assert words.x1 <= long.bbox.x1
+    assert words.y0 >= 0
+    assert words.y1 < panels_of_long[0].get_window_extent().y0
+
+
+def test_digits_are_grouped_and_minus_is_a_minus():
+    _, panels, _ = drawn(columns=1)
+    show = panels[0].yaxis.get_major_formatter()
+    assert [show(-12_500.0, 0), show(0.5, 0)] == ["\N{MINUS SIGN}12,500", "0.5"]
+
+
+@given(st.lists(st.tuples(st.floats(0, 500), st.sampled_from([10.0, 20.0])), max_size=8))
+def test_labels_never_overlap_and_keep_their_order(boxes):
+    boxes.sort()
+    wanted, heights = [y for y, _ in boxes], [height for _, height in boxes]
+    places = style._spread(wanted, heights)
+    edges = [(y - h / 2, y + h / 2) for y, h in zip(places, heights, strict=True)]
+    assert all(low[1] <= high[0] + 1e-6 for low, high in pairwise(edges))
+
+
+def test_labels_that_have_room_stay_where_they_are():
+    assert style._spread([0, 20, 40], [10, 10, 10]) == [0, 20, 40]
+
+
+def test_a_missing_matplotlib_is_one_line(monkeypatch):
+    monkeypatch.setitem(sys.modules, "matplotlib", None)
+    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+        style.sheet("Title", "Caption").__enter__()
