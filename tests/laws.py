@@ -23,7 +23,7 @@ from surefoot.floors import RewardBooks
 
 
 def law(examples: int = 150, **cases: Any) -> Callable[..., Callable[[Make], None]]:
-    """Turn a check of one case into a law: a check of many cases, the same ones every time."""
+    """Turn a check of one case into a law: a check of many, drawn by hypothesis."""
 
     def over(check: Callable[..., None]) -> Callable[[Make], None]:
         @functools.wraps(check)
@@ -142,13 +142,16 @@ def check_table(make: Make, floor: dict[str, Any], seed: int) -> None:
         assert pair.available == pair.twin.available()
 
 
+REPORTS = ("settle", "settle", "settle", "expire", "void", "fall_back", "acknowledge")
+
+
 def history(
     make: Make, floor: dict[str, Any], seed: int, digits: int, below: int
 ) -> Iterator[tuple[Pair, tuple[Any, Any]]]:
     """An adversary's schedule: 30 decisions, and reports of any play, in any order, for long after.
 
     Yields what books and twin made of each event. Rewards have up to ``digits`` digits more than
-    the floor; ``below`` times in six they fall below the range.
+    the floor; one in six may fall up to ``below`` under the range.
     """
     pair, rng, latest = Pair(make, floor), random.Random(seed), 0
     low, high = floor["reward_range"]
@@ -159,15 +162,12 @@ def history(
             yield pair, pair.decide(own, explore=rng.random() < 0.9)
         for _ in range(rng.choice((0, 1, 2))):
             latest = rng.choice((latest, rng.randrange(len(pair.twin.plays))))
-            name = rng.choice(("settle", "settle", "settle", "expire", *ENDS))
+            name = rng.choice(REPORTS)
             reward = between(rng, low, high, digits)
             reward = rng.choice((low, low, high, 2 * high, reward, reward - below))
             if not pair.twin.plays[latest].explores:
                 reward = None
             yield pair, pair.report(name, latest, *([reward] if name == "settle" else []))
-
-
-ENDS = ("void", "fall_back", "acknowledge")
 
 
 def between(rng: random.Random, low: Any, high: Any, digits: int) -> Decimal:

@@ -34,6 +34,13 @@ def test_a_reward_is_one_iff_its_53_bits_are_below_the_mean(key, turn, arm, mean
     assert arms.pull(key, turn, arm) == float(Fraction(noise(key, turn, arm) >> 11, 2**53) < mean)
 
 
+@given(st.integers(0, 2**64 - 1), st.integers(1, 10**9))
+def test_bits_that_equal_the_threshold_are_not_below_it(key, turn):
+    share = (noise(key, turn, 0) >> 11) * 2.0**-53
+    assert BernoulliArms([share]).pull(key, turn, 0) == 0.0
+    assert BernoulliArms([share + 2.0**-53]).pull(key, turn, 0) == 1.0
+
+
 def test_arms_of_mean_0_and_1_know_no_chance():
     arms = BernoulliArms([0, 1])
     pulls = {(arms.pull(5, turn, 0), arms.pull(5, turn, 1)) for turn in range(1, 2000)}
