@@ -50,7 +50,7 @@ def test_the_law_holds(law):
 
 
 def test_the_first_exploration_is_the_papers_on_the_whole_grid():
-    """Floats put 32 to 154 of 891 of these pairs one play off, whichever way the sum is written."""
+    """Floats put 84 to 300 of these 9,801 pairs at another play, depending on how they sum."""
     wrong = []
     for a in range(1, 100):
         for mu in range(1, 100):

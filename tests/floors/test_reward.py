@@ -54,6 +54,7 @@ REFUSED = [
     ({"places": True}, "places = True must be an int"),
     ({"places": "9"}, "places = '9' must be an int"),
     ({"places": 101}, "places = 101 must be"),
+    ({"places": -101}, "places = -101 must be"),
     ({"places": 10**5000}, "places = <int of too many digits> must be"),
 ]
 
@@ -133,6 +134,7 @@ def test_a_reserve_finer_than_the_unit_is_rounded_down():
         ({"reserve": Decimal("8223372036.854775808")}, 8),
         ({"default": 10**30, "reward_range": (0, 10**30)}, -21),
         ({"places": 3}, 3),
+        ({"default": 10**100, "reward_range": (0, 10**100), "places": -100}, -100),
     ],
 )
 def test_the_unit_is_the_finest_in_which_a_billion_plays_fit(settings, places):

@@ -2,8 +2,10 @@
 
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
 
+import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -91,10 +93,15 @@ def test_the_clock_counts_turns_and_not_rewards():
     assert policy.turns == 10
 
 
-@pytest.mark.parametrize("c", [0, -1, math.inf, math.nan, "2", None])
+@pytest.mark.parametrize("c", [0, -1, math.inf, math.nan, "2", None, Decimal("1e400")])
 def test_a_constant_that_is_none(c):
-    with pytest.raises(InvalidInput, match=r"c = .* must be a finite number > 0"):
+    with pytest.raises(InvalidInput, match=r"^c (= .* )?must be (finite|a (finite )?number)"):
         UCB1(2, c=c)
+
+
+@pytest.mark.parametrize("c", [1, Decimal(1), np.float32(1), np.int64(1)])
+def test_a_constant_of_any_kind_of_number(c):
+    assert UCB1(2, c=c).record == UCB1(2, c=1.0).record
 
 
 def test_the_constant_is_the_one_under_the_root():

@@ -24,6 +24,10 @@ class Agent:
 
     gate: ClassVar[str]
     """How the simulator interleaves this agent's default plays: account, pledge or none."""
+    default_competes: bool = False
+    """Whether the default is among the candidates of each turn."""
+    measured: bool = True
+    """Whether the floor is meant, so that its slack says something."""
 
     def __init__(self, policy: Policy, floor: RewardFloor, seed: Any = None) -> None:
         self.arms: tuple[Label, ...] = arms_of(policy)

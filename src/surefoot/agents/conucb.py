@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterable, Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from surefoot._exact import shown
+from surefoot._exact import exact, shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
@@ -85,10 +85,12 @@ class ConUCB(Agent):
       z = K/delta: the printed radius, by secondary sources
     - "libbandit": the same with K+1 for K and x = ln z in the last factor, as the author ran it
 
-    and ``scale``: "paper" 1, "bounded" 1/2 (valid for rewards in [0, 1], tighter), "libbandit" 2
-    (as run, for unit variance). ``delta``: the failure probability; 1/T is the convention.
-    Choices of ours: psi is cut at 0; the lower bounds' sum is rounded down to the books' unit, so
-    ties are exact; rewards of another range are scaled to [0, 1]; a pending play counts at r_min.
+    and ``scale``: "paper" 1, "bounded" 1/2 (the tightest for rewards in [0, 1]),
+    "libbandit" 2 (as run, for unit variance). ``delta``: the failure probability; 1/T is the
+    convention. All three are valid for rewards in [0, 1]; which one the paper printed we could not
+    verify. Choices of ours: psi is cut at 0; the lower bounds' sum is rounded down to the books'
+    unit, so ties are exact; rewards of another range are scaled to [0, 1]; a pending play counts at
+    r_min.
 
     >>> agent = ConUCB(n_arms=2, default=0.5, alpha=0.5, delta=0.01)
     >>> agent.update(agent.select())
@@ -96,12 +98,13 @@ class ConUCB(Agent):
     >>> agent.explain(agent.select())  # doctest: +ELLIPSIS
     'Play 1 explores arm 0, which scores inf: the lower confidence bounds prove 0 more mean ...
 
-    Holds when: rewards are independent and in range: with probability 1 - delta (by the radius
-    and scale that are valid), the sum of the played arms' means keeps the floor. Does not hold
+    Holds when: rewards are independent and in range: with probability 1 - delta the sum of the
+    played arms' means keeps the floor. Does not hold
     when: one asks it of received reward: the account is measured here, not kept.
     """
 
     gate: ClassVar[str] = "pledge"
+    default_competes = True
 
     def __init__(
         self,
@@ -155,15 +158,14 @@ class ConUCB(Agent):
 
 
 def _record(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
-    if not (isinstance(delta, float | int) and 0 < delta < 1):
-        raise InvalidInput(
-            f"delta = {shown(delta)} must lie strictly between 0 and 1, e.g. 1/horizon"
-        )
+    failure = float(exact(delta, "delta"))
+    if not 0 < failure < 1:
+        raise InvalidInput(f"delta = {delta} must lie strictly between 0 and 1, e.g. 1/horizon")
     if radius not in RADII:
         raise InvalidInput(f"radius = {shown(radius)} is none of {', '.join(map(repr, RADII))}")
     if scale not in tuple(SCALES):
         raise InvalidInput(f"scale = {shown(scale)} is none of {', '.join(map(repr, SCALES))}")
-    zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / delta
+    zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / failure
     if radius == "simple":
         return ConUCBRecord(True, SCALES[scale], zeta, 0.0, 0.0)
     x = math.log(zeta) if radius == "libbandit" else zeta

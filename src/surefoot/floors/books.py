@@ -54,11 +54,9 @@ class RewardBooks:
             return self._settle_default(play, record, reward)
         units = self.floor.unit.read(reward, f"reward of play {play}")
         state, terms = record.state, record.terms
-        if state is State.SETTLED or state is State.CAPPED:
-            if record.reward == units:
-                return Outcome.REPEATED
-            raise conflict(play, record, f"reward {reward}")
-        if state is State.VOID or state is State.FELL_BACK:
+        if state in (State.SETTLED, State.CAPPED) and record.reward == units:
+            return Outcome.REPEATED
+        if state not in (State.OPEN, State.EXPIRED):
             raise conflict(play, record, f"reward {reward}")
         above = units > self.high
         gain = (self.high if above else units) - terms.floor

@@ -16,10 +16,10 @@ class Statement:
 
         slack = reserve + earned - required - held
 
-    An expired play counts as earned at its worst until its reward arrives; a default play counts
-    at its known value, whatever it really paid, and only once it was reported. Where a default or
-    its f is finer than the unit, slack is rounded down; earned and required are, per default play,
-    less than one unit too high.
+    An expired play counts as earned at min(r_min, f) until its reward arrives; a default play
+    counts at its known value, whatever it really paid, and only once it was reported. Where a
+    default or its f is finer than the unit, slack is rounded down; earned and required are, per
+    default play, less than one unit too high.
     """
 
     earned: Decimal

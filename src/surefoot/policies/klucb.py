@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from surefoot._exact import exact
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
@@ -100,8 +101,7 @@ class KLUCB(IndexPolicy):
         arms: Sequence[Any] | None = None,
         c: float = 0.0,
     ) -> None:
-        if not (isinstance(c, float | int) and 0 <= c < math.inf):
-            raise InvalidInput(
-                f"c = {c!r} must be a finite number >= 0; 0 in practice, 3 in theory"
-            )
-        super().__init__(KLUCBRecord(float(c)), n_arms, arms)
+        constant = float(exact(c, "c"))
+        if not 0 <= constant < math.inf:
+            raise InvalidInput(f"c = {c} must be a finite number >= 0; 0 in practice, 3 in theory")
+        super().__init__(KLUCBRecord(constant), n_arms, arms)

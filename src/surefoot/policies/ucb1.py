@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
+from surefoot._exact import exact
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import NANO, IndexKernels, add, count_and_sum, no_pledge, register
@@ -52,8 +53,9 @@ class UCB1(IndexPolicy):
     1
 
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time:
-    regret O(sum_i ln T / Delta_i). Does not hold when: rewards drift, or come so late that many
-    turns pass unseen; at click rates of a percent the radius is far too wide, see ``KLUCB``.
+    regret O(sum_i ln T / Delta_i). Does not hold when: rewards drift, or many
+    turns pass before a reward arrives: pending plays do not count, so the same arm is asked for
+    until it answers. At click rates of a percent the radius is far too wide, see ``KLUCB``.
     """
 
     def __init__(
@@ -62,6 +64,7 @@ class UCB1(IndexPolicy):
         arms: Sequence[Any] | None = None,
         c: float = 2.0,
     ) -> None:
-        if not (isinstance(c, float | int) and 0 < c < math.inf):
-            raise InvalidInput(f"c = {c!r} must be a finite number > 0; the papers use 2")
-        super().__init__(UCB1Record(float(c)), n_arms, arms)
+        constant = float(exact(c, "c"))
+        if not 0 < constant < math.inf:
+            raise InvalidInput(f"c = {c} must be a finite number > 0; the papers use 2")
+        super().__init__(UCB1Record(constant), n_arms, arms)

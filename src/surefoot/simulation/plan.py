@@ -72,7 +72,7 @@ class Plan:
                 self.stepwise.append(name)
 
     def _gaps(self, agent: Agent) -> Floats:
-        if not getattr(agent, "measured", True):  # no floor was given, so there is no default
+        if not agent.measured:  # no floor was given, so there is no default
             return self.environment.gaps(float(self.environment.means.min()))
         assert agent.floor.default is not None
         return self.environment.gaps(float(agent.floor.default))
@@ -81,8 +81,7 @@ class Plan:
         books, terms = agent.floor.open(), agent.floor.terms()
         finer = agent.floor.places - self.environment.places
         scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), books.low, books.high - books.low)
-        competes = agent.gate == "pledge" or getattr(agent, "default_competes", False)
-        rival = books.unit_default(terms) if competes else float("-inf")
+        rival = books.unit_default(terms) if agent.default_competes else float("-inf")
         record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
         return Walk(record, type(record), scale, rival)
 

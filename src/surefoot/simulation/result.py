@@ -79,13 +79,10 @@ class Result:
             name: {
                 measure: _spread(self.measure(name, measure)[:, -1])
                 for measure in SUMMARY
-                if self._measured(name) or measure not in AGAINST_FLOOR
+                if self.plan.agents[name].measured or measure not in AGAINST_FLOOR
             }
             for name in self.agents
         }
-
-    def _measured(self, name: str) -> bool:
-        return bool(getattr(self.plan.agents[name], "measured", True))
 
     @property
     def frame(self) -> pl.DataFrame:
@@ -101,7 +98,7 @@ class Result:
         for name in self.agents:
             measures = {
                 column: self.measure(name, column).ravel()
-                if self._measured(name) or column not in AGAINST_FLOOR
+                if self.plan.agents[name].measured or column not in AGAINST_FLOOR
                 else [None] * rows
                 for column in COLUMNS
             }
