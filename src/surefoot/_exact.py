@@ -65,6 +65,8 @@ def _decimal(value: Any) -> Decimal | None:
         return value
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind is not None:
+        if getattr(value, "mask", False) is not False and value.mask.any():
+            return None  # numpy's missing value, which would read as a number
         # Datetimes and timedeltas are integers to numpy; not to the books.
         if value.ndim or kind not in "biuf":
             return None

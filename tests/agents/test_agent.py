@@ -315,3 +315,38 @@ def test_every_refusal_is_one_of_ours():
     """A caller needs one except clause."""
     for error in (InvalidInput, UnknownPlay, PlayConflict):
         assert issubclass(error, SurefootError)
+
+
+def test_a_policy_that_asks_its_own_agent_is_refused():
+    """The gate was looked at for one play; a second one inside it would spend the slack twice."""
+    policy = Counter(1)
+    agent = GenCB(policy, RewardFloor(0.5, 0.5))
+    agent.update(agent.select())
+    choose = policy.select
+    policy.select = lambda context, rng: agent.select().index
+    before = agent.account
+    with pytest.raises(PlayConflict, match="one play at a time"):
+        agent.select()
+    assert agent.account == before
+    policy.select = choose
+    assert agent.select().worst_case == 0
+
+
+def test_a_policy_cannot_widen_what_it_is_allowed():
+    class Greedy(Counter):
+        def best(self, context, rng, allowed=None):
+            allowed.append(2)
+            return 2, 1.0
+
+    agent = GenCB(Greedy(3), RewardFloor(0.5, 0.5, reserve=1))
+    with pytest.raises(InvalidInput, match="not among the allowed"):
+        agent.select(allowed=[0, 1])
+
+
+def test_a_closed_play_of_an_agent_with_another_floor_is_told_apart():
+    one = GenCB(UCB1(2), RewardFloor(0.5, 0.5))
+    other = GenCB(UCB1(2), RewardFloor(0.5, 0.4))
+    mine, foreign = one.select(), other.select()
+    one.update(mine)
+    with pytest.raises(PlayConflict, match="another agent"):
+        one.update(foreign, 0.1)

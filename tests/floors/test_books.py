@@ -1,5 +1,6 @@
 import copy
 import json
+import sys
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil
@@ -321,3 +322,70 @@ def test_a_policy_for_unit_rewards_is_told_its_place_in_the_range(reward, told):
     books = rich(reward_range=(-1, 1.5))
     assert books.unit_reward(reward) == told
     assert books.unit_default(books.floor.terms()) == 0.6
+
+
+TO_INTERRUPT = {
+    "settle": lambda books, play: books.settle(play, 1),
+    "cap": lambda books, play: books.settle(play, 2),
+    "acknowledge": lambda books, play: books.acknowledge(play),
+    "expire": lambda books, play: books.expire(play),
+    "late": lambda books, play: books.settle(play, 1),
+    "void": lambda books, play: books.void(play),
+    "fall_back": lambda books, play: books.fall_back(play),
+    "default": lambda books, play: books.settle(play, None),
+}
+
+
+def _before(kind):
+    """Books in which one report is due, and the play it is about."""
+    books = opened(default=0.5, alpha=0.5)
+    for _ in range(3):
+        books.settle(books.default(books.floor.terms()), None)
+    decide = books.default if kind == "default" else books.explore
+    play = decide(books.floor.terms())
+    if kind == "late":
+        books.expire(play)
+    if kind == "acknowledge":
+        books.settle(play, 2)
+    return books, play
+
+
+def _interrupted(report, books, play, at):
+    """Run a report, but stop it before its ``at``-th instruction; whether it came so far."""
+    seen = 0
+
+    def trace(frame, event, argument):
+        nonlocal seen
+        frame.f_trace_opcodes = True
+        if event == "opcode":
+            seen += 1
+            if seen == at:
+                raise KeyboardInterrupt
+        return trace
+
+    sys.settrace(trace)
+    try:
+        report(books, play)
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(None)
+    return False
+
+
+@pytest.mark.parametrize("kind", TO_INTERRUPT)
+def test_a_report_that_was_interrupted_and_sent_again_never_overstates(kind):
+    """Ctrl-C can come between any two instructions; a report sent again is not paid twice."""
+    report = TO_INTERRUPT[kind]
+    books, play = _before(kind)
+    report(books, play)
+    truth, at = books.account.available, 1
+    while True:
+        books, play = _before(kind)
+        if not _interrupted(report, books, play, at):
+            break
+        report(books, play)
+        assert books.account.available <= truth, at
+        assert books.account.held >= 0, at
+        at += 1
+    assert at > 20

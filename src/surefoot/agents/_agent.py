@@ -40,6 +40,7 @@ class Agent:
         self.turns = 0
         """m: how often the policy has been asked."""
         self.paused = False
+        self._asking = False
         self._rng = _generator(seed)
         self._books: RewardBooks = floor.open()
         self._open: dict[int, tuple[Play, Any]] = {}
@@ -59,6 +60,11 @@ class Agent:
         ``context`` goes to the policy; ``allowed`` restricts it to some arms (labels); ``default``
         is this play's own known default value, for a floor without a constant one.
         """
+        if self._asking:
+            raise PlayConflict(
+                "select() was called while this agent's policy was choosing; "
+                "an agent decides one play at a time"
+            )
         terms = self.floor.terms(default)
         candidates = None if allowed is None else self._candidates(allowed)
         if self.paused:
@@ -159,7 +165,11 @@ class Agent:
         return statement(self._books)
 
     def save(self, path: str | PathLike[str]) -> None:
-        """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it."""
+        """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it.
+
+        A file may be gone on with once: two agents from one file, or one from an older file, spend
+        the same slack twice.
+        """
         from surefoot.agents.saving import save
 
         save(self, path)
@@ -190,16 +200,21 @@ class Agent:
         """Let the policy take one turn: its arm, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
-        if self._scores:
-            arm, score = score_given(policy, policy.best(context, self._rng, allowed))
-        elif allowed is None:
-            arm = policy.select(context, self._rng)
-        else:
-            raise InvalidInput(
-                f"allowed = {[self.arms[arm] for arm in allowed]} cannot be kept: "
-                f"{type(policy).__name__} has no best(context, rng, allowed); "
-                "leave allowed out or add that method"
-            )
+        self._asking = True  # the gate was looked at: until the play is booked nobody else may
+        try:
+            if self._scores:
+                candidates = None if allowed is None else list(allowed)
+                arm, score = score_given(policy, policy.best(context, self._rng, candidates))
+            elif allowed is None:
+                arm = policy.select(context, self._rng)
+            else:
+                raise InvalidInput(
+                    f"allowed = {[self.arms[arm] for arm in allowed]} cannot be kept: "
+                    f"{type(policy).__name__} has no best(context, rng, allowed); "
+                    "leave allowed out or add that method"
+                )
+        finally:
+            self._asking = False
         arm = arm_chosen(policy, arm, len(self.arms), allowed)
         self.turns += 1
         return arm, score
@@ -243,7 +258,12 @@ class Agent:
         if not isinstance(play, Play):
             return int(play) if isinstance(play, np.integer) else play
         given = self._open.get(play.id)
-        if given is not None and given[0] is not play and given[0] != play:
+        if given is None:
+            record = self._books.plays.get(play.id)
+            ours = record.terms == play.terms and record.explores != play.is_default
+        else:
+            ours = given[0] is play or given[0] == play
+        if not ours:
             raise PlayConflict(
                 f"play {play.id} was given out by another agent; report it to the one that did"
             )

@@ -159,7 +159,7 @@ class ConUCB(Agent):
 
 def _record(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
     failure = float(exact(delta, "delta"))
-    if not 0 < failure < 1:
+    if not 1e-200 < failure < 1:  # below, 1/delta leaves the floats
         raise InvalidInput(f"delta = {delta} must lie strictly between 0 and 1, e.g. 1/horizon")
     if radius not in RADII:
         raise InvalidInput(f"radius = {shown(radius)} is none of {', '.join(map(repr, RADII))}")

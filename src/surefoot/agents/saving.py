@@ -9,6 +9,7 @@ from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.conucb import ConUCB
 from surefoot.agents.gencb import GenCB
@@ -31,7 +32,7 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
     Raises InvalidInput if a context or a policy's ``state()`` cannot be said in JSON, or if the
     path cannot be a file.
     """
-    target = Path(path)
+    target = _path(path)
     if target.is_dir() or not target.parent.is_dir():
         raise InvalidInput(f"path = {target} must name a file in a folder that exists")
     try:
@@ -52,9 +53,17 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
         draft.unlink(missing_ok=True)
 
 
+def _path(path: Any) -> Path:
+    if not isinstance(path, str | PathLike) or "\0" in str(path):
+        raise InvalidInput(f"path = {shown(path)} must be the path of a file")
+    return Path(path)
+
+
 def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     """Read an agent that ``save`` wrote; it goes on as if it had never stopped.
 
+    Load the newest file, and only once: an older one has forgotten holds and rewards, and two
+    agents from one file spend the same slack twice and give out the same play ids.
     ``policy``: a fresh instance of your own class, if the saved policy is one; nothing is
     unpickled. Raises DamagedFile for a file that is foreign, damaged or of an unknown version,
     and FileNotFoundError if there is none: never an empty start.
@@ -68,7 +77,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     >>> again.update(play.id)
     <Outcome.BOOKED: 'booked'>
     """
-    body = _read(Path(path))
+    body = _read(_path(path))
     try:
         return _built(body, policy)
     except InvalidInput:

@@ -14,7 +14,9 @@ if TYPE_CHECKING:
 class RewardBooks:
     """The books one agent keeps of a RewardFloor: gate, plays and what each report books.
 
-    Every method checks first and changes after, so an error leaves everything as it was.
+    Every method checks first and changes after, so an error leaves everything as it was. A report
+    closes its play before it moves the account: interrupted in between, and sent again, it can only
+    book too little.
     """
 
     __slots__ = (
@@ -61,12 +63,12 @@ class RewardBooks:
         above = units > self.high
         gain = (self.high if above else units) - terms.floor
         late = state is State.EXPIRED
+        self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
         if late:
             self.account.settle_late(gain, terms.hold)
         else:
             self.account.settle(gain, terms.hold)
             self.required += terms.floor
-        self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
         if above:
             self.capped += 1
             return Outcome.CAPPED
@@ -86,9 +88,9 @@ class RewardBooks:
         if units is not None and known is None and units != record.terms.value:
             self.mismatches += 1
         if record.state is State.OPEN:
+            self.plays.close(play, State.SETTLED, units)
             self.account.deposit(record.terms.deposit)
             self.required += record.terms.floor
-            self.plays.close(play, State.SETTLED, units)
             return Outcome.BOOKED
         record.reward = known if units is None else units
         return Outcome.REPEATED
@@ -100,8 +102,8 @@ class RewardBooks:
             return Outcome.IGNORED
         if record.state is not State.CAPPED or record.reward is None:
             raise conflict(play, record, "acknowledging a reward above the range")
-        self.account.acknowledge(record.reward - self.high)
         self.plays.close(play, State.SETTLED, record.reward)
+        self.account.acknowledge(record.reward - self.high)
         return Outcome.BOOKED
 
     def expire(self, play: int) -> Outcome:
@@ -109,10 +111,10 @@ class RewardBooks:
         record = self.plays.get(play)
         if record.state is not State.OPEN or not record.explores:
             return Outcome.REPEATED if record.state is State.EXPIRED else Outcome.IGNORED
+        self.plays.close(play, State.EXPIRED)
         self.account.expire(record.terms.hold)
         self.required += record.terms.floor
         self.expired += 1
-        self.plays.close(play, State.EXPIRED)
         return Outcome.BOOKED
 
     def void(self, play: int) -> Outcome:
@@ -122,13 +124,13 @@ class RewardBooks:
             raise conflict(play, record, "a void")
         if record.state is not State.OPEN:
             return Outcome.REPEATED if record.state is State.VOID else Outcome.IGNORED
+        self.plays.close(play, State.VOID)
         if record.explores:
             self.account.void(record.terms.hold)
             self.explorations -= 1
         else:
             self.default_plays -= 1
         self.voided += 1
-        self.plays.close(play, State.VOID)
         return Outcome.BOOKED
 
     def fall_back(self, play: int) -> Outcome:
@@ -140,11 +142,11 @@ class RewardBooks:
             return Outcome.REPEATED
         if record.state is not State.OPEN:
             raise conflict(play, record, "a report that the default was played instead")
+        self.plays.close(play, State.FELL_BACK)
         self.account.fall_back(record.terms.deposit, record.terms.hold)
         self.required += record.terms.floor
         self.explorations -= 1
         self.default_plays += 1
-        self.plays.close(play, State.FELL_BACK)
         return Outcome.BOOKED
 
     def unit_reward(self, reward: Any) -> float:
@@ -172,7 +174,10 @@ class RewardBooks:
     @classmethod
     def restored(cls, floor: RewardFloor, state: dict[str, Any]) -> RewardBooks:
         """The inverse of ``snapshot``."""
-        books = cls(floor, Account(*state["account"]), Plays.restored(state["plays"]))
+        plays, amounts = Plays.restored(state["plays"]), state["account"]
+        if any(type(amount) is not int for amount in amounts) or amounts[2] < plays.holds():
+            raise ValueError(f"the account {amounts} does not cover the pending plays")
+        books = cls(floor, Account(*amounts), plays)
         for name in cls._COUNTERS:
             setattr(books, name, state[name])
         return books

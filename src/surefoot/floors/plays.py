@@ -119,14 +119,22 @@ class Plays:
     def close(self, play: int, state: State, reward: int | None = None) -> None:
         """Move a play to its next state; only an expired or a capped one can move again."""
         record = self._live[play]
-        if record.state is State.OPEN:
-            self._count(record.explores, -1)
-        record.state = state
+        was_open = record.state is State.OPEN
+        # In this order an interrupt leaves the play known, and closed or untouched.
         record.reward = reward
+        record.state = state
+        if was_open:
+            self._count(record.explores, -1)
         if state not in _CAN_CHANGE:
-            self._closed[play] = self._live.pop(play)
+            self._closed[play] = record
+            del self._live[play]
             if len(self._closed) > self.keep:
                 self._closed.popitem(last=False)
+
+    def holds(self) -> int:
+        """What the explorations that are still open hold together."""
+        records = self._live.values()
+        return sum(r.terms.hold for r in records if r.explores and r.state is State.OPEN)
 
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""

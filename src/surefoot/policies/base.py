@@ -61,6 +61,9 @@ _METHODS = {
 }
 
 
+MAX_ARMS = 10_000_000
+
+
 def arms_of(policy: Any) -> tuple[Label, ...]:
     """The labels of a policy's arms; InvalidInput if it does not follow the protocol.
 
@@ -116,7 +119,7 @@ def score_given(policy: Any, answer: Any) -> tuple[Any, float]:
     try:
         arm, score = answer
         number = float(score)
-    except (TypeError, ValueError):
+    except (OverflowError, TypeError, ValueError):
         number = math.nan
     if math.isnan(number):
         raise InvalidInput(
@@ -142,9 +145,10 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
             "n_arms=24 for arms 0..23, or arms=[...] for your own labels"
         )
     if arms is None:
-        if isinstance(n_arms, bool) or not isinstance(n_arms, int | np.integer) or n_arms < 1:
+        whole = isinstance(n_arms, int | np.integer) and not isinstance(n_arms, bool)
+        if not whole or not 1 <= n_arms <= MAX_ARMS:
             raise InvalidInput(
-                f"n_arms = {shown(n_arms)} must be an int >= 1, the default not counted"
+                f"n_arms = {shown(n_arms)} must be an int in 1..{MAX_ARMS}, the default not counted"
             )
         return tuple(range(int(n_arms)))
     if isinstance(arms, str | bytes):
@@ -164,6 +168,8 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
             raise InvalidInput(
                 f"arm label {shown(label)} must be a string or an int, so it can be saved"
             )
+    # Enums and numpy strings are strings or ints of a class that a file would not bring back.
+    labels = tuple(str.__str__(x) if isinstance(x, str) else int(x) for x in labels)
     if len(set(labels)) < len(labels):
         twice = next(label for label in labels if labels.count(label) > 1)
         raise InvalidInput(f"arm label {twice!r} is given twice; labels must differ")

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from surefoot._exact import exact
+from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
@@ -103,5 +103,5 @@ class KLUCB(IndexPolicy):
     ) -> None:
         constant = float(exact(c, "c"))
         if not 0 <= constant < math.inf:
-            raise InvalidInput(f"c = {c} must be a finite number >= 0; 0 in practice, 3 in theory")
+            raise InvalidInput(f"c = {shown(c)} must be finite and >= 0; 0 in practice, 3 in theory")
         super().__init__(KLUCBRecord(constant), n_arms, arms)

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from surefoot._exact import exact
+from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import NANO, IndexKernels, add, count_and_sum, no_pledge, register
@@ -66,5 +66,5 @@ class UCB1(IndexPolicy):
     ) -> None:
         constant = float(exact(c, "c"))
         if not 0 < constant < math.inf:
-            raise InvalidInput(f"c = {c} must be a finite number > 0; the papers use 2")
+            raise InvalidInput(f"c = {shown(c)} must be a finite number > 0; the papers use 2")
         super().__init__(UCB1Record(constant), n_arms, arms)
