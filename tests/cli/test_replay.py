@@ -1,18 +1,21 @@
 import json
 import subprocess
 import sys
+from pathlib import Path
 
 import polars as pl
 import pytest
 
 from surefoot.cli import app
+from surefoot.study.flights import CASES
+from surefoot.study.replay import Subject
 
 QUICK = ("--runs", "2", "--horizon", "200")
 
 
 @pytest.fixture(autouse=True)
 def no_chart(monkeypatch):
-    monkeypatch.setattr("surefoot.study.replay_figure.draw", lambda findings, stem: [])
+    monkeypatch.setattr("surefoot.study.replay_files.draw", lambda findings, stem: [])
 
 
 @pytest.fixture
@@ -105,10 +108,13 @@ def test_many_arms_are_cut_but_never_the_default(replay, tmp_path):
 def test_results_are_replaced_only_if_told_so(replay, log):
     words = (log, "--default", "old", *QUICK)
     assert replay(*words)[0] == 0
-    code, out, err = replay(*words)
+    before = (Path("out/replay") / "summary.json").read_bytes()
+    code, out, err = replay(*words, "--seed", "1")
     assert (code, out) == (2, "")
     assert "already holds summary.json; replace it with --overwrite" in err
-    assert replay(*words, "--overwrite")[0] == 0
+    assert replay(*words)[0] == 0  # the very same again
+    assert (Path("out/replay") / "summary.json").read_bytes() == before
+    assert replay(*words, "--seed", "1", "--overwrite")[0] == 0
 
 
 def test_markup_in_a_label_is_no_markup(replay, tmp_path):
@@ -164,11 +170,18 @@ def test_ctrl_c_writes_nothing(replay, tmp_path, log, monkeypatch):
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("surefoot.study.replay.run_all", stopped)
+    monkeypatch.setattr("surefoot.study.conduct.run_all", stopped)
     code, out, err = replay(log, "--default", "old", *QUICK)
     assert (code, out) == (130, "")
     assert "stopped: nothing was written" in err
     assert not (tmp_path / "out" / "replay" / "summary.json").exists()
+
+
+def test_the_help_names_the_default_alphas(replay):
+    own, *built_in = Subject({}, "a", "", "").alpha, *{case.alpha for case in CASES}
+    assert built_in == [0.02]
+    words = " ".join(replay("--help")[1].replace("│", " ").split())
+    assert f"Default: {own} with a FILE, {built_in[0]} without." in words
 
 
 def test_the_words_of_the_help(replay):

@@ -9,6 +9,7 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
+from surefoot.study.panel import MAIN, read
 
 SMALL = ["--k", "3", "--horizon", "400", "--runs", "2"]
 
@@ -104,11 +105,37 @@ def test_a_study_is_kept_unless_one_says_otherwise(made):
     before = (out / "summary.json").read_bytes()
     refused = study(*SMALL, "--out", out)
     assert refused.exit_code == 2
-    assert "go on with --resume, start again with --overwrite, or give another" in refused.stderr
+    assert "alpha = 0.05 differs from the study in" in refused.stderr
+    assert "which has alpha = 0.1; start again with --overwrite, or give" in refused.stderr
     refused = study("--resume", "--horizon", 500, "--out", out)
     assert refused.exit_code == 2
     assert "horizon = 500 differs from the study in" in refused.stderr
     assert (out / "summary.json").read_bytes() == before
+
+
+def test_the_same_command_again_keeps_the_runs_and_draws(made, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(made[0], out)
+    (out / "parts" / "cmab-K3" / "run-000001.parquet").unlink()
+    for name in ("summary.json", "runs.parquet"):
+        (out / name).unlink()
+    kept = out / "parts" / "cmab-K3" / "run-000000.parquet"
+    before = kept.stat().st_mtime_ns
+    for _ in range(2):
+        again = study(*SMALL, "--alpha", ".1", "--out", out)
+        assert again.exit_code == 0
+        assert again.stdout == made[1].stdout.replace(str(made[0]), str(out))
+        told = [line for line in again.stderr.splitlines() if "held this study already" in line]
+        assert len(told) == 1
+        assert (out / "summary.json").read_bytes() == (made[0] / "summary.json").read_bytes()
+    assert kept.stat().st_mtime_ns == before
+
+
+def test_the_help_names_the_defaults_of_the_main_panel():
+    words = " ".join(study("--help").stdout.replace("│", " ").split())
+    main = read(MAIN)
+    for value in (main.K, main.alpha, main.horizon, main.runs, main.seed):
+        assert f"Default: {value}." in words
 
 
 def test_resuming_needs_no_options_and_overwriting_starts_again(made, tmp_path):

@@ -1,3 +1,4 @@
+import numpy as np
 import polars as pl
 import pytest
 
@@ -33,25 +34,88 @@ def test_every_setting_can_be_drawn(tmp_path, monkeypatch, changes):
     assert file.stat().st_size > 50_000
 
 
-def test_the_panels_show_what_they_say(monkeypatch, tmp_path):
+@pytest.fixture
+def drawn(monkeypatch, tmp_path):
+    """Draw rows, and get the left and the right panel instead of files."""
+
+    def draw(setting, frame):
+        kept = []
+        monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
+        figure.draw(setting, frame, tmp_path / "x")
+        kept[0].canvas.draw()
+        return kept[0].axes
+
+    return draw
+
+
+def made(t, slacks):
+    """Tidy rows of one run, from each agent's slack."""
+    tables = []
+    for name in cmab.NAMES:
+        slack = np.asarray(slacks[name], float)
+        columns = {"agent": [name] * len(t), "run": 0, "t": t, "slack": slack}
+        columns["minimum_slack"] = np.minimum.accumulate(np.minimum(slack, 0))
+        columns["violating_rounds"] = np.cumsum(slack < 0)
+        columns["regret"] = 0.135 * t - slack
+        tables.append(pl.DataFrame(columns))
+    return pl.concat(tables)
+
+
+def test_the_panels_show_what_they_say(drawn):
     setting = panel(K=(4,), horizon=1_500)
     frame = rows(setting)
-    kept = []
-    monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-    figure.draw(setting, frame, tmp_path / "x")
-    left, right = kept[0].axes
-    drawn = {tuple(line.get_ydata()) for line in left.lines if len(line.get_xdata()) > 2}
+    left, right = drawn(setting, frame)
+    shown = {tuple(line.get_ydata()) for line in left.lines if len(line.get_xdata()) > 2}
     worst = {tuple(line.get_ydata()) for line in right.lines if len(line.get_xdata()) > 2}
     for name in cmab.NAMES:
         regret = figure.curves(frame, name, "regret")
         for curve in (regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)):
-            assert tuple(curve) in drawn
+            assert tuple(curve) in shown
         assert tuple(figure.curves(frame, name, "slack").min(axis=0)) in worst
     t = frame.get_column("t").unique().sort().to_numpy()
-    assert tuple(0.135 * t) in drawn
-    named = [text.get_text() for text in right.texts]
+    assert tuple(0.135 * t) in shown
+    named = [text.get_text().replace("\n", " ") for text in right.texts]
     deepest = figure.curves(frame, "UCB1", "minimum_slack").min()
     assert deepest < 0
     assert f"UCB1: least {figure.amount(deepest)}" in named
     assert "GenCB: least 0" in named
-    assert len(left.child_axes) == len(right.child_axes) == 1  # the insets
+
+
+T = cmab.checkpoints(10_000)
+RECOVERS = {"GenCB": 0 * T, "UCB1": (T - 5_000) * T / 50_000, "ConUCB": T / 20}
+FALLS = {"GenCB": 0 * T, "UCB1": -(T**0.7), "ConUCB": T / 50}
+
+
+@pytest.mark.parametrize(("slacks", "insets"), [(RECOVERS, (1, 1)), (FALLS, (0, 1))])
+def test_the_early_phase_gets_an_inset_if_there_is_a_later_one(drawn, slacks, insets):
+    setting = panel(K=(4,), horizon=10_000)
+    left, right = drawn(setting, made(T, slacks))
+    assert (len(left.child_axes), len(right.child_axes)) == insets
+
+
+def test_a_panel_of_the_first_plays_only_has_no_inset_of_them(drawn):
+    setting = panel(K=(4,), horizon=10_000)
+    slacks = {**RECOVERS, "UCB1": (T - 250.0) / 10}
+    right = drawn(setting, made(T, slacks))[1]
+    assert right.get_xlim()[1] <= 2 * cmab.FIRST_PLAYS
+    assert right.child_axes == []
+
+
+@pytest.mark.parametrize("rate", [0.001, 0.01, 0.03, 0.1, 1])
+@pytest.mark.parametrize("fall", [0.5, 0.7, 1])
+def test_an_inset_hides_no_curve_and_no_label_leaves_the_sheet(drawn, rate, fall):
+    setting = panel(K=(4,), horizon=10_000)
+    slacks = {"GenCB": 0 * T, "UCB1": -(T**fall), "ConUCB": rate * T}
+    _, right = drawn(setting, made(T, slacks))
+    for inset in right.child_axes:
+        x0, y0, x1, y1 = inset.get_tightbbox().extents
+        for line in (line for line in right.lines if len(line.get_xdata()) > 2):
+            dense = np.linspace(1, 10_000, 5_000)
+            points = np.column_stack([dense, np.interp(dense, T, line.get_ydata())])
+            x, y = right.transData.transform(points).T
+            assert not ((x > x0) & (x < x1) & (y > y0) & (y < y1)).any()
+    box = right.get_window_extent()
+    (note,) = (text for text in right.texts if text.get_text().startswith("UCB1"))
+    words = note.get_window_extent()
+    assert box.x0 <= words.x0 < words.x1 <= box.x1
+    assert box.y0 <= words.y0 < words.y1 <= box.y1

@@ -149,6 +149,12 @@ def test_a_log_of_ones_own(tmp_path):
     assert len(own(long, "7", "ad", "paid").title) == 40
 
 
+def test_alpha_is_the_subjects_unless_given():
+    assert Backtest(built_in("chicago"), runs=1).floor.alpha == Decimal("0.02")
+    assert Backtest(subject()).floor.alpha == Decimal("0.05")
+    assert Backtest(subject(), 0.2).floor.alpha == Decimal("0.2")
+
+
 def test_a_built_in_case_with_another_default():
     assert built_in("chicago").default == "UA"
     assert Backtest(built_in("chicago", "AA"), 0.05, runs=1).value == Decimal("0.782142268")

@@ -1,13 +1,11 @@
 import json
-from importlib.util import find_spec
 
 import polars as pl
 import pytest
 
-from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import replay_findings
 from surefoot.study.replay import GUARDED, JOINED, UNGUARDED, Backtest, Subject
-from surefoot.study.replay_findings import FILES, Findings, claim, write
+from surefoot.study.replay_findings import Findings
 
 LOG = {"arm": ["a", "b", "c"] * 40, "reward": [1, 0, 1, 0, 1, 1] * 20}
 AGENTS = (GUARDED, UNGUARDED, JOINED)
@@ -111,48 +109,16 @@ def test_the_headline_says_what_was_found(log, headline):
     assert findings(log).headline() == headline
 
 
-def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):
-    drawn = []
-    monkeypatch.setattr(
-        "surefoot.study.replay_figure.draw", lambda findings, stem: drawn.append(stem)
-    )
-    summary = write(found, tmp_path / "new")
-    assert drawn == [tmp_path / "new" / "replay"]
-    assert json.loads((tmp_path / "new" / "summary.json").read_text()) == summary
-    assert pl.read_parquet(tmp_path / "new" / "runs.parquet").equals(found.frame)
-    assert found.frame.columns == [
-        "agent", "run", "t", "regret", "default_plays", "received", "slack", "minimum_slack",
-        "violating_rounds", "gain",
-    ]  # fmt: skip
-
-
-@pytest.mark.parametrize("name", FILES)
-def test_a_folder_with_results_is_only_used_again_if_told_so(tmp_path, name):
-    (tmp_path / name).touch()
-    with pytest.raises(InvalidInput, match=f"already holds {name}; replace it with --overwrite"):
-        claim(tmp_path)
-    claim(tmp_path, overwrite=True)
-    assert (tmp_path / name).exists()  # until there is something to replace it
-
-
-def test_a_folder_of_a_study_is_never_used(tmp_path):
-    (tmp_path / "study.json").touch()
-    with pytest.raises(InvalidInput, match="holds a study; give another --out"):
-        claim(tmp_path, overwrite=True)
-
-
-def test_a_file_is_no_folder(tmp_path):
-    (tmp_path / "out").touch()
-    with pytest.raises(InvalidInput, match="is a file; give a folder"):
-        claim(tmp_path / "out")
-
-
-def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatch):
-    monkeypatch.setattr(
-        replay_findings, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
-    )
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
-        claim(tmp_path)
+def test_the_best_arms_are_shown_and_the_default_always():
+    few, left_out = findings().shown_arms()
+    assert ([arm["arm"] for arm in few], left_out) == (["c", "a", "b"], 0)
+    rewards = range(1, 21)
+    log = {"arm": [f"arm{n:02}" for n in rewards], "reward": list(rewards)}
+    backtest = Backtest(Subject(log, "arm03", "Try", "A log."), 0.1, runs=1, horizon=10)
+    list(backtest.steps(engine="plain"))
+    shown, left_out = Findings(backtest).shown_arms()
+    assert [arm["arm"] for arm in shown] == [*(f"arm{n:02}" for n in range(20, 8, -1)), "arm03"]
+    assert left_out == 7
 
 
 def test_amounts_are_short_and_alike():

@@ -7,7 +7,7 @@ from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import compiled
 from surefoot.study import store as store_module
 from surefoot.study.panel import MAIN, Sweep, read
-from surefoot.study.store import Store, settle
+from surefoot.study.store import Store, asked_for
 
 SWEEP = Sweep.of(read(MAIN)).but(K=(3,), horizon=50, runs=3)
 FRAME = pl.DataFrame({"t": [1, 2]})
@@ -66,9 +66,26 @@ def test_another_engine_or_version_may_not_go_on(store, monkeypatch):
         Store(store.folder, SWEEP, resume=True)
 
 
-def test_a_study_is_not_overwritten_unasked(store):
-    with pytest.raises(InvalidInput, match="--resume, start again with --overwrite, or give"):
-        Store(store.folder, SWEEP)
+def test_the_very_same_study_goes_on_unasked(store, tmp_path):
+    store.keep("cmab-K3", 1, FRAME)
+    again = Store(store.folder, SWEEP)
+    assert (store.begun, again.begun) == (False, True)
+    again.claim()
+    assert again.missing("cmab-K3") == [0, 2]
+    assert Store(store.folder, SWEEP, resume=True).begun
+    assert not Store(store.folder, SWEEP, overwrite=True).begun
+
+
+@pytest.mark.parametrize(
+    ("changes", "said"),
+    [
+        ({"seed": 1}, r"^seed = 1 differs .* seed = 0; start again with --overwrite, or give"),
+        ({"runs": 5}, r"^runs = 5 differs .* runs = 3; go on with --resume, start again with"),
+    ],
+)
+def test_another_study_is_not_overwritten_unasked(store, changes, said):
+    with pytest.raises(InvalidInput, match=said):
+        Store(store.folder, SWEEP.but(**changes))
 
 
 def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
@@ -137,6 +154,6 @@ def test_a_manifest_of_another_format_is_an_error(store):
 
 def test_what_is_left_out_on_resuming_means_what_it_meant(store):
     main = Sweep.of(read(MAIN))
-    assert settle(store.folder, main, resume=True, runs=9) == SWEEP.but(runs=9)
-    assert settle(store.folder, main, resume=False, runs=9) == main.but(runs=9)
-    assert settle(store.folder / "new", main, resume=True) == main
+    assert asked_for(store.folder, main, resume=True, runs=9) == SWEEP.but(runs=9)
+    assert asked_for(store.folder, main, resume=False, runs=9) == main.but(runs=9)
+    assert asked_for(store.folder / "new", main, resume=True) == main

@@ -2,9 +2,11 @@ import sys
 from itertools import combinations, pairwise
 
 import matplotlib as mpl
+import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from matplotlib.figure import Figure
 
 from surefoot.errors import MissingExtra
 from surefoot.study import style
@@ -79,3 +81,18 @@ def test_a_missing_matplotlib_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
     with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
         style.sheet("Title", "Caption").__enter__()
+
+
+def test_a_box_is_free_where_no_curve_runs_through_it():
+    axes = Figure().add_subplot()
+    axes.set_xlim(0, 10)
+    axes.set_ylim(-1, 1)
+    low, high = (0.4, 0.2, 0.2, 0.1), (0.4, 0.8, 0.2, 0.1)
+    x = np.array([0.0, 10.0])
+    flat, steep = (x, np.array([-0.5, -0.5])), (np.array([4.9, 5.1]), np.array([-9.0, 9.0]))
+    assert style.first_free(axes, [low, high], []) == low
+    assert style.first_free(axes, [low, high], [flat]) == high
+    assert style.first_free(axes, [low, high], [steep]) is None
+    just_below = [(x, np.array([-0.65, -0.65]))]  # at 0.175 of the height
+    assert style.first_free(axes, [low], just_below) is None
+    assert style.first_free(axes, [low], just_below, margin=0.02) == low

@@ -14,8 +14,6 @@ if TYPE_CHECKING:
     from surefoot.study.replay_findings import Findings
 
 OUT = Path("out/replay")
-BUILT_IN_ALPHA, OWN_ALPHA = 0.02, 0.05
-SHOWN_ARMS = 12
 
 
 class Case(StrEnum):
@@ -49,7 +47,7 @@ Alpha = Annotated[
     float | None,
     typer.Option(
         help="Fraction of the default's reward one is willing to lose. "
-        f"Default: {OWN_ALPHA} with a FILE, {BUILT_IN_ALPHA} without."
+        "Default: 0.05 with a FILE, 0.02 without."
     ),
 ]
 Policy = Annotated[Base, typer.Option(help="What is guarded.")]
@@ -70,7 +68,9 @@ BuiltIn = Annotated[
     Case | None, typer.Option(help="A built-in case instead of a FILE. Default: chicago.")
 ]
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace the backtest in the folder.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace another backtest in the folder.")
+]
 Workers = Annotated[
     int | None,
     typer.Option(min=1, help="Threads; no number depends on them. Default: one a core."),
@@ -121,13 +121,12 @@ def replay(
     """
     from surefoot.study.output import to_json
     from surefoot.study.replay import Backtest
-    from surefoot.study.replay_findings import Findings, claim, write
+    from surefoot.study.replay_files import claim, write
+    from surefoot.study.replay_findings import Findings
 
     subject = _subject(file, default, arm_column, reward_column, case)
-    if alpha is None:
-        alpha = BUILT_IN_ALPHA if file is None else OWN_ALPHA
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
-    claim(out, overwrite)
+    claim(backtest, out, overwrite)
     if watch(backtest.steps(workers)).stopped:
         tell("stopped: nothing was written")
         raise typer.Exit(130)
@@ -167,7 +166,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     from surefoot.study.replay_findings import amount, percent
 
     console = Console(highlight=False, markup=False)
-    shown = findings.backtest.shown
+    always = f"above always\n{findings.backtest.shown}"
     console.print(findings.headline(), style="bold")
     table = Table(
         "",
@@ -176,7 +175,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
         caption_justify="left",
     )
     for heading in (
-        f"above always\n{shown}", "default\nplays", "furthest\nbelow", "runs\nbelow",
+        always, "default\nplays", "furthest\nbelow", "runs\nbelow",
         "plays\nbelow",
     ):  # fmt: skip
         table.add_column(heading, justify="right", no_wrap=True)
@@ -193,13 +192,12 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     arms = Table("arm", box=box.SIMPLE_HEAD)
     arms.add_column("rows", justify="right")
     arms.add_column("mean reward", justify="right")
-    ranked = sorted(summary["log"]["arms"], key=lambda arm: -arm["mean"])
-    shown_arms = [arm for i, arm in enumerate(ranked) if i < SHOWN_ARMS or arm["is_default"]]
-    for arm in shown_arms:
+    shown, left_out = findings.shown_arms()
+    for arm in shown:
         name = f"{arm['arm']} (default)" if arm["is_default"] else f"{arm['arm']}"
         arms.add_row(name, f"{arm['rows']:,}", f"{arm['mean']:.4g}")
-    if len(ranked) > len(shown_arms):
-        arms.add_row(f"and {len(ranked) - len(shown_arms):,} more", "", "")
+    if left_out:
+        arms.add_row(f"and {left_out:,} more", "", "")
     console.print(arms)
     for note in summary["notes"]:
         console.print(note, "", sep="\n")

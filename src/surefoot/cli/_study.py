@@ -34,7 +34,10 @@ Horizon = Annotated[int | None, typer.Option(help="Plays in a run. Default: 1000
 Runs = Annotated[int | None, typer.Option(help="Independent runs. Default: 50.")]
 Seed = Annotated[int | None, typer.Option(help="Equal seeds give equal numbers. Default: 0.")]
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
-Resume = Annotated[bool, typer.Option("--resume", help="Go on with the study in the folder.")]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on with the study in the folder; only --runs may differ."),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
 ]
@@ -76,15 +79,16 @@ def cmab(
       surefoot study cmab --k 24 --horizon 5000 --runs 2 --json
           a quick look, for a script
 
-    Ctrl-C keeps the finished runs and draws them. The same command with
-    --resume goes on, and ends with the numbers of one that never stopped.
+    Ctrl-C keeps the finished runs and draws them. The same command goes on,
+    and ends with the numbers of one that never stopped; when all is done it
+    only draws again.
     """
     from surefoot.study.conduct import conclude, conduct
     from surefoot.study.output import to_json
     from surefoot.study.panel import MAIN, Sweep, read
-    from surefoot.study.store import Store, settle
+    from surefoot.study.store import Store, asked_for
 
-    sweep = settle(
+    sweep = asked_for(
         out, Sweep.of(read(MAIN)), resume=resume,
         K=k, alpha=alpha, horizon=horizon, runs=runs, seed=seed,
     )  # fmt: skip
@@ -93,8 +97,10 @@ def cmab(
     if stopped:
         tell(
             f"stopped: {done} of {total} runs are finished and kept in {store.folder}; "
-            "the same command with --resume goes on"
+            "the same command goes on"
         )
+    elif store.begun:
+        tell(f"{out} held this study already; its finished runs are kept")
     summary = conclude(store)
     typer.echo(to_json(summary)) if as_json else _show(summary, out)
     if stopped:

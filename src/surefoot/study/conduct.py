@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from functools import partial
 from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import missing_extra
-from surefoot.simulation.plan import positive
+from surefoot.simulation.plan import Plan, positive
 from surefoot.simulation.runner import choose, run_all
+from surefoot.simulation.trace import Trace
 from surefoot.simulation.warm import compile_ahead, warm
 from surefoot.study import cmab
 from surefoot.study.output import replacing, write_json
+from surefoot.study.panel import Panel
 from surefoot.study.store import Store
 from surefoot.study.summary import of_panel, summarize
 
@@ -47,15 +50,39 @@ def conduct(store: Store, workers: int | None = None) -> Iterator[Step]:
         missing = store.missing(name)
         if not missing:
             continue
-        plan, engine = plans[name], choose("compiled")
-        if not warm(plan, engine):
-            yield Step("compiling", done, total)
-        compile_ahead(plan, engine)
+        keep = partial(_keep, store, name, panels, plans[name])
+        yield from play(plans[name], missing, "compiled", count, keep, (done, total))
+        done += len(missing)
+
+
+def play(
+    plan: Plan,
+    runs: Sequence[int],
+    engine: str,
+    workers: int | None,
+    keep: Callable[[int, dict[str, Trace]], object],
+    finished: tuple[int, int],
+) -> Iterator[Step]:
+    """Compile what a plan needs, then do runs of it; ``keep`` gets each when it is done.
+
+    ``finished``: runs done before, and in all.
+    """
+    loops = choose(engine)
+    done, total = finished
+    if not warm(plan, loops):
+        yield Step("compiling", done, total)
+    compile_ahead(plan, loops)
+    yield Step("running", done, total)
+    for run, traces in run_all(plan, runs, loops, workers):
+        keep(run, traces)
+        done += 1
         yield Step("running", done, total)
-        for run, traces in run_all(plan, missing, engine, count):
-            store.keep(name, run, cmab.frame(panels, plan, run, traces))
-            done += 1
-            yield Step("running", done, total)
+
+
+def _keep(
+    store: Store, name: str, panels: Sequence[Panel], plan: Plan, run: int, traces: dict[str, Trace]
+) -> None:
+    store.keep(name, run, cmab.frame(panels, plan, run, traces))
 
 
 def conclude(store: Store) -> dict[str, Any]:

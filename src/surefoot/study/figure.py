@@ -5,6 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot.study import style
 from surefoot.study.caption import amount, caption
 from surefoot.study.cmab import FIRST_PLAYS
@@ -17,27 +19,32 @@ if TYPE_CHECKING:
 
 ROLES = {"GenCB": style.GUARDED, "UCB1": style.UNGUARDED, "ConUCB": style.COMPARATOR}
 
-# Where an inset hides no curve: it depends on whether the unguarded policy recovers in time.
-UPPER_LEFT, LOWER_RIGHT = (0.13, 0.54, 0.36, 0.38), (0.62, 0.1, 0.35, 0.26)
-BELOW, ABOVE = (0.68, 0.11, 0.3, 0.25), (0.68, 0.67, 0.3, 0.25)
+# Where an inset may be; it is drawn where it hides no curve, or not at all.
+REGRET_INSET: style.Box = (0.13, 0.54, 0.36, 0.38)
+PROMISE_INSETS: tuple[style.Box, ...] = tuple(
+    (left, bottom, 0.3, 0.25) for left, bottom in [(0.68, 0.11), (0.68, 0.67), (0.08, 0.67)]
+)
+_DEPTH, _HEIGHT = 1.35, 1.2  # of the right panel, in units of the deepest fall
 
 
 def draw(panel: Panel, frame: pl.DataFrame, stem: Path) -> list[Path]:
     """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel.
 
     Left, as in the paper: cumulative regret, its mean, least and most over the runs, with the
-    early phase in an inset. Right: what the worst run had above the floor after each play.
+    early phase in an inset. Right: what the worst run had above the floor after each play, until
+    well after the unguarded policy is above it for good. If it is not so in time, all of it is
+    the early phase, and there is no inset on the left.
     """
     t = frame.get_column("t").unique().sort().to_numpy()
     back = _back_above(frame, t)
-    early = max(2, _round(min(back, panel.horizon // 4)))
     recovers = 1.5 * back <= panel.horizon
+    early = max(2, _round(min(back, panel.horizon // 4))) if recovers else None
+    end = 1.5 * back if recovers else panel.horizon
     title = f"GenCB on {panel.K:,} arms: α = {panel.alpha:g}, the default pays {panel.mu0:g}"
-    below = caption(panel, frame, list(ROLES), early)
+    below = caption(panel, frame, list(ROLES))
     with style.sheet(title, below, columns=2) as (figure, (left, right)):
-        _regret(left, panel, frame, t, (early, UPPER_LEFT if recovers else LOWER_RIGHT))
-        end = 1.5 * back if recovers else panel.horizon
-        _promise(right, frame, t, (end, BELOW if recovers else ABOVE))
+        _regret(left, panel, frame, t, early)
+        _promise(right, frame, t, end)
         return style.save(figure, stem)
 
 
@@ -57,83 +64,94 @@ def _round(plays: int) -> int:
     return plays // step * step
 
 
-def _regret(
-    axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, early: tuple[int, style.Box]
-) -> None:
-    """``early``: the plays of the inset, and where it is."""
-    plays, box = early
+def _regret(axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, early: int | None) -> None:
+    """``early``: the plays of the inset, if there is to be one."""
     axes.set_title("Cumulative regret: mean, least and most over the runs")
     axes.set_xlabel("play")
     axes.set_ylabel("pseudo-regret")
-    first = t <= plays
-    inset = style.inset(axes, box, f"first {plays:,} plays")
-    labels = [(slope(panel) * panel.horizon, "baseline\n(the floor)", style.FLOOR)]
-    for name, curve in ROLES.items():
-        regret = curves(frame, name, "regret")
+    regrets = {name: curves(frame, name, "regret") for name in ROLES}
+    _bands(axes, panel, regrets, t)
+    # The baseline, a diagonal at most, passes below the inset.
+    tops = [(t, regret.max(axis=0)) for regret in regrets.values()]
+    if early is not None and style.first_free(axes, [REGRET_INSET], tops, margin=0.03):
+        first = t <= early
+        inset = style.inset(axes, REGRET_INSET, f"first {early:,} plays")
+        _bands(inset, panel, {name: regret[:, first] for name, regret in regrets.items()}, t[first])
+    ends = [(float(regret.mean(axis=0)[-1]), name, ROLES[name]) for name, regret in regrets.items()]
+    style.label_ends(
+        axes, [(slope(panel) * panel.horizon, "baseline\n(the floor)", style.FLOOR), *ends]
+    )
+
+
+def _bands(axes: Axes, panel: Panel, regrets: dict[str, Any], t: Any) -> None:
+    """Every curve's mean, least and most, and the baseline."""
+    for name, regret in regrets.items():
         middle, low, high = regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)
-        style.band(axes, t, middle, low, high, curve)
-        style.band(inset, t[first], middle[first], low[first], high[first], curve)
-        labels.append((float(middle[-1]), name, curve))
-    for each, x in ((axes, t), (inset, t[first])):
-        style.line(each, x, slope(panel) * x, style.FLOOR)
-        each.set_xlim(0, x[-1])
-        each.set_ylim(bottom=0)
-    style.label_ends(axes, labels)
+        style.band(axes, t, middle, low, high, ROLES[name])
+    style.line(axes, t, slope(panel) * t, style.FLOOR)
+    axes.set_xlim(0, t[-1])
+    axes.set_ylim(bottom=0)
 
 
-def _promise(axes: Axes, frame: pl.DataFrame, t: Any, window: tuple[float, style.Box]) -> None:
-    """``window``: the play at which the panel ends, and where its inset is."""
-    end, box = window
+def _promise(axes: Axes, frame: pl.DataFrame, t: Any, end: float) -> None:
+    """``end``: the play at which the panel ends."""
     axes.set_title("Reward received minus the floor: the worst run after each play")
     axes.set_xlabel("play")
     axes.set_ylabel("reward above the floor")
+    worst = {name: curves(frame, name, "slack").min(axis=0) for name in ROLES}
     reach = max(1.0, *(-curves(frame, name, "minimum_slack").min() for name in ROLES))
     axes.set_xlim(0, end)
-    axes.set_ylim(-1.2 * reach, 1.2 * reach)
-    inset = style.inset(axes, box, f"first {FIRST_PLAYS} plays")
-    inset.set_xlim(0, min(FIRST_PLAYS, end))
-    inset.set_ylim(-1, 2)
-    for each in (axes, inset):
-        each.axhspan(each.get_ylim()[0], 0, color=style.HAIR, alpha=0.45, linewidth=0)
-        each.axhline(0, color=style.BLACK, linewidth=1)
-    axes.text(
-        0.985, 0.48 if box == BELOW else 0.08, "below the floor",
-        transform=axes.transAxes, ha="right", va="top", color=style.QUIET, style="italic",
-    )  # fmt: skip
-    first = t <= FIRST_PLAYS
-    for name, curve in ROLES.items():
-        worst = curves(frame, name, "slack").min(axis=0)
-        style.line(axes, t, worst, curve)
-        style.line(inset, t[first], worst[first], curve)
-    _name_curves(axes, frame, t, end)
+    axes.set_ylim(-_DEPTH * reach, _HEIGHT * reach)
+    _slacks(axes, worst, t)
+    paths = [(t, slack) for slack in worst.values()]
+    box = style.first_free(axes, PROMISE_INSETS, paths)
+    if box and end > 2 * FIRST_PLAYS:
+        inset = style.inset(axes, box, f"first {FIRST_PLAYS} plays")
+        inset.set_xlim(0, FIRST_PLAYS)
+        inset.set_ylim(-1, 2)
+        first = t <= FIRST_PLAYS
+        _slacks(inset, {name: slack[first] for name, slack in worst.items()}, t[first])
+    places = [(0.71, _DEPTH / (_DEPTH + _HEIGHT) - 0.08, 0.27, 0.06)]  # right under the floor
+    if box != PROMISE_INSETS[0]:
+        places.append((0.71, 0.02, 0.27, 0.06))
+    place = style.first_free(axes, places, paths, margin=0.01)
+    if place:
+        axes.text(
+            place[0], place[1] + 0.03, "below the floor",
+            transform=axes.transAxes, va="center", color=style.QUIET, style="italic",
+        )  # fmt: skip
+    _name_curves(axes, frame, t, worst)
 
 
-def _name_curves(axes: Axes, frame: pl.DataFrame, t: Any, end: float) -> None:
-    """Name each curve, and tell the least it ever had over all runs and all plays."""
-    top = axes.get_ylim()[1]
-    kept: list[tuple[float, str, style.Curve, Any]] = []
+def _slacks(axes: Axes, worst: dict[str, Any], t: Any) -> None:
+    """The worst run of every agent, and the floor; call it when the limits are final."""
+    axes.axhspan(axes.get_ylim()[0], 0, color=style.HAIR, alpha=0.45, linewidth=0)
+    axes.axhline(0, color=style.BLACK, linewidth=1)
+    for name, slack in worst.items():
+        style.line(axes, t, slack, ROLES[name])
+
+
+def _name_curves(axes: Axes, frame: pl.DataFrame, t: Any, worst: dict[str, Any]) -> None:
+    """Name each curve, and tell the least it ever had over all runs and all plays.
+
+    A curve is named at its lowest point if that is below the floor, else where it ends or leaves.
+    """
+    end, top = axes.get_xlim()[1], axes.get_ylim()[1]
+    ends = []
     for name, curve in ROLES.items():
         least = curves(frame, name, "minimum_slack").min(axis=0)
         words = f"{name}: least {amount(least[-1])}"
         if least[-1] < 0:
             spot = int((least > least[-1]).sum())
             axes.plot(t[spot], least[-1], marker="o", color=curve.colour, markersize=5)
-            style.note(axes, words, (t[spot], least[-1]), (0, -13), curve)
-        else:
-            worst = curves(frame, name, "slack").min(axis=0)
-            kept.append((worst[_last(t <= 0.3 * end)], words, curve, worst))
-    kept.sort(key=lambda each: each[0])
-    for rank, (_, words, curve, worst) in enumerate(kept):
-        # The lowest is named where it is flat; one that climbs, higher up, where there is room.
-        spot = _last((t <= (0.75 if rank else 0.3) * end) & (worst < 0.8 * top))
-        shift, align = (0.0, 9.0), "center"
-        if rank:
-            left = t[spot] > 0.45 * end
-            shift, align = ((-7.0, 8.0), "right") if left else ((10.0, -8.0), "left")
-        style.note(axes, words, (t[spot], worst[spot]), shift, curve, align)
-
-
-def _last(where: Any) -> int:
-    """The last index at which a condition holds; 0 if it never does."""
-    found = where.nonzero()[0]
-    return int(found[-1]) if len(found) else 0
+            align = "right" if t[spot] > 0.7 * end else "left" if t[spot] < 0.2 * end else "center"
+            style.note(axes, words, (t[spot], least[-1]), (0, -13), curve, align)
+            continue
+        last = float(np.interp(end, t, worst[name]))
+        if last < top:
+            ends.append((last, words.replace(": ", ":\n"), curve))
+            continue
+        spot = max(0, int((worst[name] >= 0.9 * top).argmax()) - 1)
+        shift, align = ((-9, 0), "right") if t[spot] > 0.4 * end else ((10, -8), "left")
+        style.note(axes, words, (t[spot], worst[name][spot]), shift, curve, align)
+    style.label_ends(axes, ends)

@@ -24,7 +24,7 @@ class Case:
     """One decision and the route whose log shows what came of it.
 
     `arm_column` and `reward_column` are columns of the vendored table; `load` renames them to `arm`
-    and `reward`. `default` is the label of the default arm.
+    and `reward`. `default` is the label of the default arm, `alpha` what it is backtested at.
     """
 
     name: str
@@ -32,6 +32,7 @@ class Case:
     sentence: str
     default: str
     dest: str
+    alpha: float = 0.02
     arm_column: str = "carrier"
     reward_column: str = "ok"
 

@@ -15,10 +15,9 @@ from surefoot.floors import RewardFloor
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.plan import positive
-from surefoot.simulation.runner import choose, run_all
-from surefoot.simulation.warm import compile_ahead, warm
+from surefoot.simulation.trace import Trace
 from surefoot.study import flights, log
-from surefoot.study.conduct import Step
+from surefoot.study.conduct import Step, play
 
 GUARDED: Final = "guarded"
 UNGUARDED: Final = "unguarded"
@@ -48,6 +47,8 @@ class Subject:
     source: str
     reward: str = "reward"
     play: str = "play"
+    alpha: float = 0.05
+    """What its owner is willing to lose, unless said otherwise."""
 
 
 def built_in(name: str, default: str | None = None) -> Subject:
@@ -60,7 +61,8 @@ def built_in(name: str, default: str | None = None) -> Subject:
     case = flights.find(name)
     frame = flights.load(case)
     incumbent = case.default if default is None else default
-    return Subject(frame, incumbent, case.title, case.sentence, "on-time flights", "flight")
+    names = case.title, case.sentence, "on-time flights", "flight"
+    return Subject(frame, incumbent, *names, alpha=case.alpha)
 
 
 def own(
@@ -90,8 +92,9 @@ class Backtest:
     - ``JOINED``: the same policy unguarded, the default one more of its arms, paying its own logged
       rewards: what one would deploy if there were no guard.
 
-    ``horizon``: plays a run; None takes one for each row of the log. ``reward_range``: sure bounds
-    of a reward; None takes [0, 1] if all rewards lie in it, else the log's own least and greatest.
+    ``alpha``: None takes the subject's. ``horizon``: plays a run; None takes one for each row of
+    the log. ``reward_range``: sure bounds of a reward; None takes [0, 1] if all rewards lie in it,
+    else the log's own least and greatest.
     Raises InvalidInput where log and settings do not fit.
 
     >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
@@ -107,7 +110,7 @@ class Backtest:
     def __init__(
         self,
         subject: Subject,
-        alpha: Any,
+        alpha: Any = None,
         policy: str = "klucb",
         runs: int = 100,
         horizon: int | None = None,
@@ -129,7 +132,7 @@ class Backtest:
             )
         self.range_is, bounds = _bounds(self.environment.reward_range, reward_range)
         self.value = _earning(self.environment.default_mean, subject.default)
-        self.floor = RewardFloor(self.value, alpha, bounds)
+        self.floor = RewardFloor(self.value, subject.alpha if alpha is None else alpha, bounds)
         self.rows = sum(joined.rows)
         self.horizon = self.rows if horizon is None else horizon
         make = POLICIES[policy][1]
@@ -166,26 +169,41 @@ class Backtest:
             for arm, rows, mean in (default, *others)
         ]
 
+    def settings(self) -> dict[str, Any]:
+        """What decides the numbers, as ``summary.json`` holds it; known before the runs are."""
+        low, high = self.floor.reward_range
+        return {
+            "log": {
+                "title": self.subject.title,
+                "source": self.subject.source,
+                "rows": self.rows,
+                "arms": self.arms,
+            },
+            "default": {"arm": self.subject.default, "value": float(self.value)},
+            "alpha": float(self.floor.alpha),
+            "floor": float(self.least),
+            "reward_range": {"low": float(low), "high": float(high), "is": self.range_is},
+            "policy": self.policy,
+            "default_competes": True,
+            "horizon": self.horizon,
+            "runs": self.runs,
+            "seed": self.seed,
+        }
+
     def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:
         """Play all runs, telling where one stands; their results are then in ``results``.
 
         ``workers``: threads, by default one a core; what comes out does not depend on it.
         """
         count = None if workers is None else positive(workers, "workers")
-        loops = choose(engine)
         self.results.clear()
         done, total = 0, self.runs * len(self.plans)
         yield Step("starting", done, total)
         for plan in self.plans:
-            if not warm(plan, loops):
-                yield Step("compiling", done, total)
-            compile_ahead(plan, loops)
-            yield Step("running", done, total)
-            runs = {}
-            for number, traces in run_all(plan, range(self.runs), loops, count):
-                runs[number] = traces
-                done += 1
-                yield Step("running", done, total)
+            runs: dict[int, dict[str, Trace]] = {}
+            every = range(self.runs)
+            yield from play(plan, every, engine, count, runs.__setitem__, (done, total))
+            done += self.runs
             self.results.append(Result(plan, dict(sorted(runs.items()))))
 
 

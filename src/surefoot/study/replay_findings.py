@@ -4,13 +4,9 @@ from __future__ import annotations
 
 import math
 from decimal import Decimal
-from importlib.util import find_spec
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from surefoot.errors import InvalidInput, missing_extra
-from surefoot.study import style
-from surefoot.study.output import replacing, versions, write_json
+from surefoot.study.output import versions
 from surefoot.study.replay import (
     FEW_ROWS,
     GIVEN,
@@ -21,13 +17,10 @@ from surefoot.study.replay import (
     Backtest,
     listed,
 )
-from surefoot.study.store import MANIFEST
+from surefoot.study.summary import spread
 
 if TYPE_CHECKING:
     import polars as pl
-
-FILES = ("summary.json", "runs.parquet", *(f"replay.{ending}" for ending in style.FORMATS))
-"""What a backtest writes, the summary last."""
 
 SETTING = (
     "{source} {policy} over the arms besides {default}, {runs:,} runs of {horizon:,} {play}s, seed "
@@ -51,7 +44,7 @@ ASSUMED = (
 )
 FEW = "Fewer than {least} rows: {few}. Drawing a handful again shows the handful, not the arm."
 
-
+SHOWN_ARMS = 12
 _PREFIXES = "kMGTPE"
 
 
@@ -151,30 +144,21 @@ class Findings:
         - versions
         """
         backtest = self.backtest
-        low, high = backtest.floor.reward_range
         means = [arm["mean"] for arm in backtest.arms]
         return {
-            "log": {
-                "title": backtest.subject.title,
-                "source": backtest.subject.source,
-                "rows": backtest.rows,
-                "arms": backtest.arms,
-            },
-            "default": {"arm": backtest.subject.default, "value": float(backtest.value)},
-            "alpha": float(backtest.floor.alpha),
-            "floor": float(backtest.least),
-            "reward_range": {"low": float(low), "high": float(high), "is": backtest.range_is},
-            "policy": backtest.policy,
-            "default_competes": True,
-            "horizon": backtest.horizon,
-            "runs": backtest.runs,
-            "seed": backtest.seed,
+            **backtest.settings(),
             "always_default": float(backtest.value) * backtest.horizon,
             "always_best": max(means) * backtest.horizon,
             "agents": [self.agent(name) for name in self.results],
             "notes": self.notes(),
             "versions": versions(),
         }
+
+    def shown_arms(self) -> tuple[list[dict[str, Any]], int]:
+        """The best arms, and the default wherever it stands; and how many are left out."""
+        ranked = sorted(self.backtest.arms, key=lambda arm: -arm["mean"])
+        shown = [arm for i, arm in enumerate(ranked) if i < SHOWN_ARMS or arm["is_default"]]
+        return shown, len(ranked) - len(shown)
 
     def agent(self, name: str) -> dict[str, Any]:
         """One agent's numbers at the horizon."""
@@ -192,41 +176,6 @@ class Findings:
             "plays_below_floor": float(below.sum()) / (runs * horizon),
             "worst_shortfall": float(worst),
         }
-
-
-def claim(folder: Path, overwrite: bool = False) -> None:
-    """Make sure that a backtest can be drawn and written to a folder, before it takes its time."""
-    if find_spec("matplotlib") is None:
-        raise missing_extra("study", "matplotlib")
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"out = {folder} is a file; give a folder")
-    if (folder / MANIFEST).exists():
-        raise InvalidInput(f"{folder} holds a study; give another --out")
-    taken = [name for name in FILES if (folder / name).exists()]
-    if taken and not overwrite:
-        raise InvalidInput(
-            f"{folder} already holds {taken[0]}; replace it with --overwrite, or give another --out"
-        )
-    folder.mkdir(parents=True, exist_ok=True)
-
-
-def write(findings: Findings, folder: Path) -> dict[str, Any]:
-    """Write the chart, ``runs.parquet`` and, last, ``summary.json``; return the summary."""
-    from surefoot.study.replay_figure import draw
-
-    for name in FILES:
-        (folder / name).unlink(missing_ok=True)
-    draw(findings, folder / "replay")
-    with replacing(folder / "runs.parquet") as scratch:
-        findings.frame.write_parquet(scratch)
-    summary = findings.summary()
-    write_json(folder / "summary.json", summary)
-    return summary
-
-
-def spread(values: Any) -> dict[str, float]:
-    """Mean, least and greatest over the runs."""
-    return {"mean": float(values.mean()), "min": float(values.min()), "max": float(values.max())}
 
 
 def amount(value: float, beside: float | None = None, *, signed: bool = False) -> str:

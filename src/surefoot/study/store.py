@@ -28,8 +28,9 @@ _FREE = {"runs"}  # more runs of the same study go on from those that are there
 class Store:
     """The runs of one sweep in one folder, each a Parquet file ``parts/<plan>/run-<number>``.
 
-    ``study.json`` says which study they belong to; ``claim`` writes it, before any run. Raises
-    InvalidInput if the folder holds another study, or any at all unless ``resume`` or
+    ``study.json`` says which study they belong to; ``claim`` writes it, before any run. A study
+    that is there already goes on if it is this very one, and with ``resume`` also with another
+    number of runs; ``begun`` tells so. Raises InvalidInput if the folder holds another one, unless
     ``overwrite`` is asked for; files that no study wrote are never removed.
 
     Holds when: a file system renames atomically: a run is there in whole or not at all, also
@@ -46,11 +47,11 @@ class Store:
             raise InvalidInput(f"{folder} is a file; give a folder as --out")
         taken = [name for name in _OURS if (folder / name).exists()]
         mine = MANIFEST in taken
-        if mine and resume:
-            _same(read_manifest(folder), self._manifest(), folder)
-        elif taken and not (mine and overwrite):
-            way = "go on with --resume, start again with --overwrite, or " if mine else ""
-            raise InvalidInput(f"{folder} already holds {taken[0]}; {way}give another --out")
+        if taken and not mine:
+            raise InvalidInput(f"{folder} already holds {taken[0]}; give another --out")
+        self.begun = mine and not overwrite
+        if self.begun:
+            _same(read_manifest(folder), self._manifest(), folder, resume=resume)
 
     def claim(self) -> None:
         """Say in the folder which study it belongs to, after clearing it if so asked."""
@@ -113,7 +114,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def settle(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:
+def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:
     """The study asked for: the one in the folder if it is to go on, else ``sweep``, but changed.
 
     So an option that is left out on resuming means what it meant at the start.
@@ -123,14 +124,17 @@ def settle(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep
     return sweep.but(**changes)
 
 
-def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path) -> None:
+def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path, *, resume: bool) -> None:
     """Refuse to mix runs of two studies, naming the first field that differs."""
     for field, value in mine["settings"].items():
         other = theirs["settings"][field]
-        if field not in _FREE and other != value:
+        if other != value and not (resume and field in _FREE):
+            way = "leave the option out" if resume else "start again with --overwrite"
+            if field in _FREE:
+                way = f"go on with --resume, {way}"
             raise InvalidInput(
                 f"{field} = {_shown(value)} differs from the study in {folder}, which has {field} "
-                f"= {_shown(other)}; leave the option out, or give another --out"
+                f"= {_shown(other)}; {way}, or give another --out"
             )
     pairs = [(name, theirs["versions"].get(name), mine["versions"].get(name)) for name in _DECIDE]
     for name, before, now in [*pairs, ("engine", theirs["engine"], mine["engine"])]:

@@ -11,6 +11,8 @@ from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
+import numpy as np
+
 from surefoot.errors import missing_extra
 from surefoot.study.output import replacing
 
@@ -164,6 +166,25 @@ def inset(axes: Axes, box: Box, title: str) -> Axes:
         spine.set_visible(True)
     _group_digits(inner)
     return inner
+
+
+def first_free(
+    axes: Axes, boxes: Sequence[Box], curves: Sequence[tuple[Any, Any]], margin: float = 0.06
+) -> Box | None:
+    """The first box that no curve (x, y) runs through, None if there is none.
+
+    Call it when the axes' limits are final. ``margin``: of the panel, kept free around a box.
+    """
+    (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
+
+    def hides(box: Box, x: Any, y: Any) -> bool:
+        left, bottom, width, height = box
+        across = np.linspace(left - margin, left + width + margin, 100)
+        heights = (np.interp(x0 + across * (x1 - x0), x, y) - y0) / (y1 - y0)
+        below, above = heights.max() < bottom - margin, heights.min() > bottom + height + margin
+        return not (below or above)
+
+    return next((box for box in boxes if not any(hides(box, *curve) for curve in curves)), None)
 
 
 def note(

@@ -8,19 +8,18 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exact import exact
+from surefoot.simulation.result import SUMMARY
 from surefoot.study.output import versions
 from surefoot.study.panel import Panel, Sweep
 
 if TYPE_CHECKING:
     import polars as pl
 
-MEASURES = ("regret", "default_plays", "violating_rounds", "minimum_slack")
-
 
 def summarize(frame: pl.DataFrame, sweep: Sweep, names: Sequence[str]) -> dict[str, Any]:
     """The content of ``summary.json``; a panel without a finished run is left out.
 
-    ``frame``: the tidy table of the runs. "regret" is pseudo-regret against the best regular arm,
+    ``frame``: the tidy table of the runs. "regret" is pseudo-regret against the mu_* of ``slope``,
     "default_plays" and "violating_rounds" count plays, "minimum_slack" is the least that a run's
     reward was ever above the floor; the floor is kept where it is not negative.
     """
@@ -46,10 +45,11 @@ def _panel(panel: Panel, frame: pl.DataFrame, names: Sequence[str]) -> dict[str,
 
 
 def _spreads(frame: pl.DataFrame, name: str) -> dict[str, Any]:
-    return {measure: _spread(curves(frame, name, measure)[:, -1]) for measure in MEASURES}
+    return {measure: spread(curves(frame, name, measure)[:, -1]) for measure in SUMMARY}
 
 
-def _spread(values: Any) -> dict[str, float]:
+def spread(values: Any) -> dict[str, float]:
+    """Mean, least and most over the runs; counts stay whole numbers."""
     return {"mean": values.mean().item(), "min": values.min().item(), "max": values.max().item()}
 
 
