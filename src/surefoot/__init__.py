@@ -16,6 +16,7 @@ _HOMES = {
     "ConUCB": "surefoot.agents",
     "GenCB": "surefoot.agents",
     "KLUCB": "surefoot.policies",
+    "Outcome": "surefoot.floors",
     "Plain": "surefoot.agents",
     "Play": "surefoot.agents",
     "Reason": "surefoot.agents",
@@ -33,6 +34,7 @@ __all__ = [
     "ConUCB",
     "GenCB",
     "KLUCB",
+    "Outcome",
     "Plain",
     "Play",
     "Reason",
@@ -49,7 +51,7 @@ __all__ = [
 if TYPE_CHECKING:
     from surefoot.agents import ConUCB, GenCB, Plain, Play, Reason, gencb_cmab, load
     from surefoot.environments import BernoulliArms, ReplayLog
-    from surefoot.floors import RewardFloor
+    from surefoot.floors import Outcome, RewardFloor
     from surefoot.policies import KLUCB, UCB1
     from surefoot.simulation import Result, simulate
 

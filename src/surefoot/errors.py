@@ -23,6 +23,10 @@ class DamagedFile(SurefootError, ValueError):
     """A saved file that is foreign, damaged, or made by an unknown version."""
 
 
+class RewardOutOfRange(UserWarning):
+    """A reward outside the declared range: it was booked, and what that means is in the message."""
+
+
 class MissingExtra(SurefootError, ImportError):
     """An optional dependency is not installed; the message names the pip command."""
 

@@ -9,7 +9,13 @@ import pytest
 from learners import Counter, Scripted, Softmax, snapshot
 from surefoot import UCB1, ConUCB, GenCB, Plain, RewardFloor
 from surefoot._exact import shown
-from surefoot.errors import InvalidInput, PlayConflict, SurefootError, UnknownPlay
+from surefoot.errors import (
+    InvalidInput,
+    PlayConflict,
+    RewardOutOfRange,
+    SurefootError,
+    UnknownPlay,
+)
 from surefoot.floors import Outcome
 
 FLOOR = RewardFloor(0.5, 0.2, reserve=3)
@@ -350,3 +356,27 @@ def test_a_closed_play_of_an_agent_with_another_floor_is_told_apart():
     one.update(mine)
     with pytest.raises(PlayConflict, match="another agent"):
         one.update(foreign, 0.1)
+
+
+@pytest.mark.parametrize(
+    ("reward", "message"),
+    [
+        (42, "reward 42 of play 1 is above r_max = 1: it counts as that until acknowledge"),
+        (-3, "reward -3 of play 1 is below r_min = 0: it is booked as it is"),
+    ],
+)
+def test_a_reward_on_another_scale_is_not_taken_in_silence(reward, message):
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.5))
+    agent.update(agent.select())
+    with pytest.warns(RewardOutOfRange, match=message) as caught:
+        agent.update(agent.select(), reward)
+    assert caught[0].filename == __file__
+
+
+def test_an_agent_shows_what_it_is():
+    agent = GenCB(UCB1(2), RewardFloor(0.5, 0.5))
+    agent.update(agent.select())
+    assert repr(agent) == (
+        "GenCB(UCB1(n_arms=2, c=2.0), RewardFloor(default=0.5, alpha=0.5, reward_range=(0, 1), "
+        "reserve=0, places=9)): 0 explorations, 1 default plays"
+    )

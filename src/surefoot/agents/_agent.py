@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
 from typing import Any, ClassVar
@@ -10,7 +11,7 @@ import numpy as np
 
 from surefoot._exact import exact, shown
 from surefoot.agents.play import Choice, Play, Reason, explain
-from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
+from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import Outcome, RewardBooks, RewardFloor, Statement, Terms, statement
 from surefoot.policies.base import Label, Policy, arm_chosen, arms_of, has, score_given
 
@@ -102,8 +103,10 @@ class Agent:
         """Report what a play brought: an exploration's reward, or that the default was played.
 
         A default play is credited here, at its known value; a reward given with it is recorded,
-        and counted as a mismatch if it differs. An expired play may still be settled, once. Should
-        the policy fail to learn the reward, it is booked all the same; a repeat tells it again.
+        and counted as a mismatch if it differs. A reward outside the floor's range is booked with a
+        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is. An
+        expired play may still be settled, once. Should the policy fail to learn the reward, it is
+        booked all the same; a repeat tells it again.
         """
         number = self._id(play)
         if base_rewards is not None:
@@ -112,12 +115,28 @@ class Agent:
                 "arms and learns from reward alone"
             )
         outcome = self._books.settle(number, reward)
+        if outcome in (Outcome.BREACH, Outcome.CAPPED):
+            self._warn(number, reward, outcome)
         if number in self._open:
             given, context = self._open[number]
             if not given.is_default:
                 self.policy.update(given.index, self._told(reward), context)
             del self._open[number]
         return outcome
+
+    def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
+        low, high = self.floor.reward_range
+        meaning = (
+            f"is above r_max = {high}: it counts as that until acknowledge(play)"
+            if outcome is Outcome.CAPPED
+            else f"is below r_min = {low}: it is booked as it is, and may break the floor"
+        )
+        warnings.warn(
+            f"reward {shown(reward)} of play {number} {meaning}; rewards on another scale need "
+            "RewardFloor(..., reward_range=(low, high))",
+            RewardOutOfRange,
+            stacklevel=3,
+        )
 
     def expire(self, play: Play | int) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives."""
@@ -173,6 +192,13 @@ class Agent:
         from surefoot.agents.saving import save
 
         save(self, path)
+
+    def __repr__(self) -> str:
+        books = self._books
+        return (
+            f"{type(self).__name__}({self.policy!r}, {self.floor!r}): {books.explorations} "
+            f"explorations, {books.default_plays} default plays"
+        )
 
     def _candidates(self, allowed: Iterable[Label]) -> list[int]:
         if isinstance(allowed, str | bytes):

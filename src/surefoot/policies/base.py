@@ -148,7 +148,8 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
         whole = isinstance(n_arms, int | np.integer) and not isinstance(n_arms, bool)
         if not whole or not 1 <= n_arms <= MAX_ARMS:
             raise InvalidInput(
-                f"n_arms = {shown(n_arms)} must be an int in 1..{MAX_ARMS}, the default not counted"
+                f"n_arms = {shown(n_arms)} must be an int in 1..{MAX_ARMS}, the default not "
+                "counted; labels go to arms=[...]"
             )
         return tuple(range(int(n_arms)))
     if isinstance(arms, str | bytes):

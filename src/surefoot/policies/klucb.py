@@ -103,5 +103,7 @@ class KLUCB(IndexPolicy):
     ) -> None:
         constant = float(exact(c, "c"))
         if not 0 <= constant < math.inf:
-            raise InvalidInput(f"c = {shown(c)} must be finite and >= 0; 0 in practice, 3 in theory")
+            raise InvalidInput(
+                f"c = {shown(c)} must be finite and >= 0; 0 in practice, 3 in theory"
+            )
         super().__init__(KLUCBRecord(constant), n_arms, arms)
