@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot import BernoulliArms
+from surefoot._exact import shown
 from surefoot.environments._kernels import noise
 from surefoot.errors import InvalidInput
 
@@ -96,7 +97,12 @@ def test_means_cannot_be_changed_behind_the_thresholds():
         ("0.5", "means[0] must be a number, got '0'"),
         ([[0.5]], "means[0] must be a number, got [0.5]"),
         ([0.5, None], "means[1] must be a number, got None"),
+        (np.ma.array([0.5, 0.5], mask=[False, True]), "means[1] is masked; give every arm its"),
+        ([np.ma.masked], "means[0] is masked"),
+        ([10**5000], "means[0] = <int of too many digits> is beyond"),
+        (10**5000, "means = <int of too many digits> must be a list"),
     ],
+    ids=shown,
 )
 def test_refused(means, said):
     with pytest.raises(InvalidInput) as error:

@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from naive import replay as naive
 from surefoot import KLUCB, GenCB, Plain, ReplayLog, RewardFloor, simulate
+from surefoot._exact import shown
 from surefoot.environments._kernels import noise
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan
@@ -51,8 +52,9 @@ def test_each_arm_holds_its_own_rewards_to_the_nearest_unit(log):
     held = dict(zip(env.arms, units(env), strict=True))
     expected = twin(env, log)
     low, high = (Fraction(bound) * Fraction(10) ** env.places for bound in env.reward_range)
+    assert ceil(low) <= floor(high)
     for arm, amounts in expected.items():
-        # No rounding leads out of the range, which the floor trusts, if a unit lies in it.
+        # No rounding leads out of the range, which the floor trusts.
         assert held.pop(arm) == [min(max(amount, ceil(low)), floor(high)) for amount in amounts]
     assert not held
 
@@ -168,6 +170,29 @@ def test_rounding_never_leads_out_of_the_range():
     assert all(low <= Decimal(str(env.pull(1, 1, arm))) <= high for arm in (0, 1))
 
 
+@pytest.mark.parametrize(
+    ("reward", "declared", "stated"),
+    [
+        (0.1 + 0.2, None, ("0.3", "0.300000001")),
+        (1234567890123.4, None, ("1234567890000", "1234567891000")),
+        (-0.1 - 0.2, None, ("-0.300000001", "-0.3")),
+        (1e-12, None, ("0", "1e-9")),
+        (0.3, (Decimal("0.29999999999"), Decimal("0.30000000001")), None),
+        (
+            Decimal("0.30000000002"),
+            (Decimal("0.30000000001"), 0.30000000003),
+            ("0.3", "0.300000001"),
+        ),
+    ],
+)
+def test_a_range_between_two_units_is_stated_as_those_two(reward, declared, stated):
+    env = ReplayLog({"arm": [0, 1], "reward": [reward] * 2}, reward_range=declared)
+    low, high = env.reward_range
+    assert (low, high) == (declared if stated is None else tuple(map(Decimal, stated)))
+    for arm in (0, 1):
+        assert low <= Decimal(repr(env.pull(1, 1, arm))) <= high
+
+
 def test_the_engines_make_the_same_runs():
     rng = np.random.default_rng(4)
     log = {"arm": rng.choice(list("abcd"), 200), "reward": np.round(rng.normal(2, 1, 200), 3)}
@@ -211,6 +236,22 @@ def test_the_engines_make_the_same_runs():
         ({"x": [1], "reward": [1]}, "no column 'arm'; its columns are 'x', 'reward'"),
         (pl.DataFrame({"x": [1]}), "no column 'arm'; its columns are 'x'"),
         (None, "the log is a NoneType"),
+        (
+            {"arm": [0, 1], "reward": np.ma.array([1, 0.5], mask=[False, True])},
+            r"row 2 of the log has no reward \(masked\)",
+        ),
+        ({"arm": [0, 1], "reward": np.ma.array([1, 0], mask=True)}, "row 1 of the log has no rew"),
+        ({"arm": [0, 1], "reward": [1, np.ma.masked]}, "row 2 of the log has no reward"),
+        ({"arm": [0, 1], "reward": (1, np.ma.array(3, mask=True))}, "row 2 of the log has no rew"),
+        (
+            {"arm": [0, 1], "reward": np.array([Decimal(1), np.ma.masked], dtype=object)},
+            "row 2 of the log has no reward",
+        ),
+        (
+            {"arm": np.ma.array([3, 4], mask=[False, True]), "reward": [1, 1]},
+            r"row 2 of the log has no arm",
+        ),
+        ({"arm": [3, np.ma.masked], "reward": [1, 1]}, "row 2 of the log has no arm"),
     ],
     ids=repr,
 )
@@ -229,13 +270,21 @@ def test_what_is_no_log_is_named_with_its_row(log, said):
         ({"reward_range": (1, 0)}, r"reward_range = \(1, 0\) must have r_min < r_max"),
         ({"reward_range": 1}, "reward_range = 1 must be a pair"),
         ({"reward_range": (0, INF)}, "r_max must be finite"),
+        ({"reward_range": (10**5000, 1)}, "r_min = <int of too many digits> is beyond"),
+        ({"reward_range": 10**5000}, "reward_range = <int of too many digits> must be a pair"),
+        ({"reward": 10**5000}, "no column <int of too many digits>"),
         ({"reward": "paid"}, "no column 'paid'; its columns are 'arm', 'reward'"),
     ],
-    ids=repr,
+    ids=shown,
 )
 def test_what_does_not_fit_the_log_is_named(options, said):
     with pytest.raises(InvalidInput, match=said):
         ReplayLog({"arm": ["a", 1], "reward": [0, 1]}, **options)
+
+
+def test_a_masked_column_without_a_masked_entry_is_fine():
+    column = np.ma.array([0.5, 1.0], mask=False)
+    assert ReplayLog({"arm": [0, 1], "reward": column}).means.tolist() == [0.5, 1]
 
 
 def test_gaps_and_means_are_the_logs_and_stay_so():

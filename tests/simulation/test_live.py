@@ -1,9 +1,13 @@
 """Policies of the user's own are driven play by play, on the engine's noise."""
 
+import threading
+
 import numpy as np
 import pytest
 
 import surefoot as sf
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput
 from surefoot.simulation import live
 from surefoot.simulation.trace import ARM, DEFAULTS, SLACK
 
@@ -138,3 +142,50 @@ def test_it_gives_up_between_two_plays():
     with pytest.raises(live.Stopped):
         drive(agents()["plain"], 1000, [], stopped)
     assert len(asked) == 6
+
+
+class Paying:
+    """Declares rewards in 0..1 and pays what it is told to."""
+
+    n_arms, places, reward_range, record = 3, 0, (0, 1), None
+    means, gaps = ENVIRONMENT.means, staticmethod(ENVIRONMENT.gaps)
+
+    def __init__(self, reward):
+        self.reward = reward
+
+    def pull(self, key, turn, arm):
+        return self.reward
+
+
+@pytest.mark.parametrize(
+    ("reward", "said"),
+    [
+        (
+            -1e300,
+            r"the environment paid -1e\+300 for arm 0 at turn 1, outside its reward_range \(0, 1",
+        ),
+        (1.0000001, "the environment paid 1.0000001 for arm 0 at turn 1, outside"),
+        (None, "the environment's pull of arm 0 must be a number, got None"),
+        (float("nan"), "the environment's pull of arm 0 must be finite, got nan"),
+        (10**5000, "the environment's pull of arm 0 = <int of too many digits> is beyond"),
+    ],
+    ids=shown,
+)
+def test_a_reward_outside_the_declared_range_is_named(reward, said):
+    with pytest.raises(InvalidInput, match=said):
+        sf.simulate({"a": sf.Plain(sf.UCB1(3))}, Paying(reward), 5)
+
+
+class Locked(Thompson):
+    """Holds what cannot be copied."""
+
+    def __init__(self, n_arms):
+        super().__init__(n_arms)
+        self.lock = threading.Lock()
+
+
+def test_a_policy_that_cannot_be_copied_is_named():
+    with pytest.raises(
+        InvalidInput, match=r"Locked cannot be copied \(cannot pickle '_thread.lock"
+    ):
+        sf.simulate({"a": sf.Plain(Locked(3))}, ENVIRONMENT, 5)

@@ -7,6 +7,7 @@ import polars as pl
 import pytest
 
 import surefoot as sf
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.simulation.result import COLUMNS
 from surefoot.simulation.trace import ARM
@@ -102,6 +103,21 @@ def test_an_unknown_measure_is_refused(result):
         result.measure("GenCB", "reward")
 
 
+@pytest.mark.parametrize(
+    "measure", [None, ["slack"], np.array(["slack", "regret"]), 10**5000], ids=shown
+)
+def test_what_is_no_name_of_a_measure_is_refused(result, measure):
+    with pytest.raises(InvalidInput, match="is none of 'regret', 'default_plays'"):
+        result.measure("GenCB", measure)
+
+
+@pytest.mark.parametrize("name", ["zz", None, ["GenCB"], np.array(["GenCB", "UCB1"])])
+def test_an_unknown_agent_is_refused(result, name):
+    for ask in (result.exact_minimum_slack, lambda name: result.measure(name, "slack")):
+        with pytest.raises(InvalidInput, match="is none of the agents 'GenCB', 'UCB1', 'free'"):
+            ask(name)
+
+
 def test_without_polars_the_frame_names_the_remedy(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
@@ -111,4 +127,6 @@ def test_without_polars_the_frame_names_the_remedy(result, monkeypatch):
 
 def test_repr_says_what_it_is(result):
     assert repr(result) == "Result(3 agents, 3 runs, horizon 150, seed 2)"
+    huge = sf.simulate({"UCB1": sf.Plain(sf.UCB1(3))}, ENVIRONMENT, 1, seed=10**5000)
+    assert "<int of too many digits>" in repr(huge)
     assert np.array_equal(result.plan.checkpoints, np.arange(1, 151))

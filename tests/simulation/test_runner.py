@@ -86,6 +86,10 @@ def test_runs_come_in_order_whatever_ends_first():
         ({"workers": 1.5}, "workers = 1.5 must be an int >= 1"),
         ({"engine": "fast"}, "engine = 'fast' is none of 'auto', 'compiled', 'plain'"),
         ({"engine": None}, "engine = None is none of 'auto', 'compiled', 'plain'"),
+        ({"engine": np.array(["auto", "plain"])}, "is none of 'auto', 'compiled', 'plain'"),
+        ({"engine": 10**5000}, "engine = <int of too many digits> is none of"),
+        ({"runs": -(10**5000)}, "runs = <int of too many digits> must be an int >= 1"),
+        ({"progress": 3}, "progress = 3 must be a function of (runs done, runs), or None"),
     ],
 )
 def test_refused(options, said):

@@ -12,13 +12,27 @@ from typing import Any
 from surefoot._jit import jittable
 
 DRAWS: dict[type, Callable[..., Any]] = {}
+PULLS: dict[type, Callable[..., Any]] = {}
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 
 
-def register(record: type, draw_kernel: Callable[..., Any]) -> None:
-    """Make the draw of an environment's parameter record known to both drivers."""
-    DRAWS[record] = draw_kernel
+def register(record: type, draw_kernel: Callable[..., Any], pull: Callable[..., Any]) -> None:
+    """Make the draw of an environment's parameter record known to both drivers.
+
+    ``pull``: the method that the draw stands for.
+    """
+    DRAWS[record], PULLS[record] = draw_kernel, pull
+
+
+def draws_for(environment: Any) -> bool:
+    """Whether the kernel of its record draws what the environment's own ``pull`` would pay."""
+    pull, record = environment.pull, type(environment.record)
+    return (
+        record in PULLS
+        and getattr(pull, "__func__", None) is PULLS[record]
+        and getattr(pull.__self__, "record", None) is environment.record
+    )
 
 
 def draw(environment: Any, key: Any, turn: int, arm: int) -> Any:

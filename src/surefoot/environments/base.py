@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+from decimal import Decimal
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 import numpy.typing as npt
+
+from surefoot._exact import exact, shown
+from surefoot.errors import InvalidInput
 
 
 @runtime_checkable
@@ -31,6 +35,24 @@ class Environment(Protocol):
     def gaps(self, default: float) -> npt.NDArray[np.float64]:
         """What each arm, and last the default, loses on average against the best of them."""
         ...
+
+
+def bounds(environment: Environment) -> tuple[Decimal, Decimal]:
+    """The environment's ``reward_range`` in exact decimals; InvalidInput if it is no range."""
+    try:
+        low, high = environment.reward_range
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"reward_range = {shown(environment.reward_range)} of the environment must be a pair "
+            "(r_min, r_max), e.g. (0, 1)"
+        ) from None
+    ends = exact(low, "r_min of the environment"), exact(high, "r_max of the environment")
+    if not ends[0] <= ends[1]:
+        raise InvalidInput(
+            f"reward_range = ({shown(low)}, {shown(high)}) of the environment must have "
+            "r_min <= r_max"
+        )
+    return ends
 
 
 def gaps(means: npt.NDArray[np.float64], default: float) -> npt.NDArray[np.float64]:

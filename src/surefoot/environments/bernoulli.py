@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import exact
+from surefoot._exact import exact, shown
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.environments.base import gaps
 from surefoot.errors import InvalidInput
@@ -23,9 +23,6 @@ class BernoulliRecord(NamedTuple):
 
 def _draw(environment: Any, key: Any, turn: int, arm: int) -> Any:
     return 1 if noise(key, turn, arm) >> 11 < environment.thresholds[arm] else 0
-
-
-register(BernoulliRecord, _draw)
 
 
 class BernoulliArms:
@@ -63,15 +60,24 @@ class BernoulliArms:
         return f"BernoulliArms({self.means.tolist()})"
 
 
+register(BernoulliRecord, _draw, BernoulliArms.pull)
+
+
 def _checked(means: Any) -> npt.NDArray[np.float64]:
     try:
         given = list(means)
     except TypeError:
-        raise InvalidInput(f"means = {means!r} must be a list: one mean for each arm") from None
+        raise InvalidInput(
+            f"means = {shown(means)} must be a list: one mean for each arm"
+        ) from None
     if not given:
         raise InvalidInput("means is empty; give one mean for each arm")
-    numbers = [float(exact(mean, f"means[{arm}]")) for arm, mean in enumerate(given)]
-    for arm, mean in enumerate(numbers):
-        if not 0 <= mean <= 1:
-            raise InvalidInput(f"means[{arm}] = {mean} must lie in [0, 1]")
+    numbers = []
+    for arm, mean in enumerate(given):
+        if np.ma.is_masked(mean):
+            raise InvalidInput(f"means[{arm}] is masked; give every arm its mean")
+        number = exact(mean, f"means[{arm}]")
+        if not 0 <= number <= 1:
+            raise InvalidInput(f"means[{arm}] = {shown(mean)} must lie in [0, 1]")
+        numbers.append(float(number))
     return np.array(numbers)

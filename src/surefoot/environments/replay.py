@@ -38,9 +38,6 @@ def _draw(environment: Any, key: Any, turn: int, arm: int) -> Any:
     return environment.rewards[environment.starts[arm] + spot]
 
 
-register(ReplayRecord, _draw)
-
-
 class ReplayLog:
     """Bootstrap environment of a log: pull an arm, get one of its logged rewards at random.
 
@@ -48,9 +45,9 @@ class ReplayLog:
     two lists); labels are strings or ints. ``default``: a label left out of the arms; its mean,
     rounded to the nearest unit, is ``default_mean``. ``reward_range``: sure bounds of the rewards;
     None takes the log's own least and greatest. Rewards are rounded to the nearest unit of 10**-9,
-    or a coarser one if the range needs it. Arms are numbered in the order of their labels, ints
-    first; ``rows`` counts the log's rows of each. Raises InvalidInput, which names the row, the
-    first one being 1.
+    or a coarser one if the range needs it, within the range; a range between two neighbouring
+    units is widened to them. Arms are numbered in the order of their labels, ints first; ``rows``
+    counts the log's rows of each. Raises InvalidInput, which names the row, the first one being 1.
 
     >>> env = ReplayLog({"arm": ["a", "b", "b"], "reward": [1, 0.5, 0.5]}, default="a")
     >>> env.arms, env.rows, env.pull(key=1, turn=1, arm=0), env.default_mean
@@ -74,14 +71,19 @@ class ReplayLog:
             raise InvalidInput("the log is empty; give at least one row for each arm")
         if len(labels) != len(values):
             raise InvalidInput(f"the log has {len(labels)} arms but {len(values)} rewards")
-        self.reward_range = low, high = _range(values, reward_range)
+        low, high = _range(values, reward_range)
         self.places = finest_places(reach(low, high), Decimal(0))
         self.unit = Unit(self.places)
-        amounts = np.clip(_nearest(values, self.unit), self.unit.ceil(low), self.unit.floor(high))
+        ends = self.unit.ceil(low), self.unit.floor(high)
+        if ends[0] > ends[1]:  # no unit lies in the range, and what is paid has to
+            ends = ends[1], ends[0]
+            low, high = map(self.unit.decimal, ends)
+        self.reward_range = low, high
+        amounts = np.clip(_nearest(values, self.unit), *ends)
         self._names = _ordered(set(labels), default)
         self._all = _by_arm(labels, amounts, self._names)
-        ends = np.cumsum(self._all.sizes).tolist()
-        sums = [int(rewards.sum()) for rewards in np.split(self._all.rewards, ends[:-1])]
+        stops = np.cumsum(self._all.sizes).tolist()
+        sums = [int(rewards.sum()) for rewards in np.split(self._all.rewards, stops[:-1])]
         self._sums = [Fraction(self.unit.decimal(total)) for total in sums]
         self.default_mean = None
         if default is not None:
@@ -122,6 +124,9 @@ class ReplayLog:
         return f"ReplayLog({self.n_arms} arms, {sum(self.rows)} rewards)"
 
 
+register(ReplayRecord, _draw, ReplayLog.pull)
+
+
 def _ordered(labels: set[Any], default: Any) -> list[Any]:
     """The labels in order, ints first; the default, if there is one, last."""
     names = sorted(labels, key=lambda label: (isinstance(label, str), label))
@@ -147,12 +152,14 @@ def _column(frame: Any, name: str) -> Any:
     else:
         if isinstance(column, Iterable) and not isinstance(column, str):
             return column
-        raise InvalidInput(f"column {name!r} of the log is {shown(column)}; give a list")
+        raise InvalidInput(f"column {shown(name)} of the log is {shown(column)}; give a list")
     if not isinstance(columns, Iterable):
         raise InvalidInput(
             f"the log is a {type(frame).__name__}; give a dataframe, or a dict of two lists"
         )
-    raise InvalidInput(f"the log has no column {name!r}; its columns are {_listed(list(columns))}")
+    raise InvalidInput(
+        f"the log has no column {shown(name)}; its columns are {_listed(list(columns))}"
+    )
 
 
 def _labels(column: Any) -> list[Any]:
@@ -162,7 +169,11 @@ def _labels(column: Any) -> list[Any]:
     for kind in set(map(type, labels)):
         if not issubclass(kind, str | int) or issubclass(kind, bool):
             row, label = next((i, x) for i, x in enumerate(labels, 1) if type(x) is kind)
-            if label is None or str(label).lower() in {"nan", "nat", "<na>"}:
+            if (
+                label is None
+                or np.ma.is_masked(label)
+                or str(label).lower() in {"nan", "nat", "<na>"}
+            ):
                 raise InvalidInput(f"row {row} of the log has no arm ({label}); drop it")
             raise InvalidInput(
                 f"arm label {shown(label)} in row {row} of the log must be a string or an int"
@@ -175,6 +186,8 @@ def _values(column: Any) -> npt.NDArray[Any]:
     if isinstance(column, list | tuple):
         plain = set(map(type, column)) <= {int, float, bool}
         column = np.array(column, dtype=None if plain else object)
+    if isinstance(column, np.ma.MaskedArray) and column.ndim == 1:
+        _refuse_masked(np.ma.getmaskarray(column))
     values = np.asarray(column)
     if values.ndim != 1:
         raise InvalidInput(f"the rewards of the log have {values.ndim} dimensions; give a list")
@@ -186,9 +199,19 @@ def _values(column: Any) -> npt.NDArray[Any]:
         for row in np.flatnonzero(~(np.abs(values) < 10.0**_TOO_LONG))[:1]:
             _one(values[row].item(), int(row) + 1)
         return values
+    listed = values.tolist()
+    _refuse_masked([np.ma.is_masked(value) for value in listed])
     exacts = np.empty(len(values), dtype=object)
-    exacts[:] = [_one(value, row) for row, value in enumerate(values.tolist(), 1)]
+    exacts[:] = [_one(value, row) for row, value in enumerate(listed, 1)]
     return exacts
+
+
+def _refuse_masked(masks: Any) -> None:
+    """A masked entry still has a number below its mask, which nobody meant."""
+    for row in np.flatnonzero(masks)[:1]:
+        raise InvalidInput(
+            f"row {row + 1} of the log has no reward (masked); drop it or fill it in"
+        )
 
 
 def _one(value: Any, row: int) -> Decimal:
@@ -210,16 +233,17 @@ def _range(values: npt.NDArray[Any], declared: Any) -> tuple[Decimal, Decimal]:
         low, high = declared
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"reward_range = {declared!r} must be a pair (r_min, r_max), e.g. (0, 1)"
+            f"reward_range = {shown(declared)} must be a pair (r_min, r_max), e.g. (0, 1)"
         ) from None
+    given = f"({shown(low)}, {shown(high)})"
     low, high = exact(low, "r_min"), exact(high, "r_max")
     if not low < high:
-        raise InvalidInput(f"reward_range = ({low}, {high}) must have r_min < r_max")
+        raise InvalidInput(f"reward_range = {given} must have r_min < r_max")
     for value, row in zip(own, ends, strict=True):
         if not low <= value <= high:
             raise InvalidInput(
                 f"reward in row {row + 1} of the log is {value}, outside the reward_range "
-                f"({low}, {high}); widen it or correct the log"
+                f"{given}; widen it or correct the log"
             )
     return low, high
 

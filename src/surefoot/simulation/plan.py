@@ -7,10 +7,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._exact import INT64_MAX, PLAYS
+from surefoot._exact import INT64_MAX, PLAYS, shown
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
-from surefoot.environments._kernels import DRAWS
+from surefoot.environments._kernels import draws_for
+from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 from surefoot.policies import _kernels
 from surefoot.policies._index import IndexPolicy
@@ -49,7 +50,9 @@ class Plan:
         checkpoints: Any = None,
     ) -> None:
         if not isinstance(agents, Mapping) or not agents:
-            raise InvalidInput(f"agents = {agents!r} must be a non-empty dict: {{'GenCB': agent}}")
+            raise InvalidInput(
+                f"agents = {shown(agents)} must be a non-empty dict: {{'GenCB': agent}}"
+            )
         _check_environment(environment)
         for name, agent in agents.items():
             _check_agent(name, agent, environment)
@@ -57,8 +60,8 @@ class Plan:
         self.horizon = positive(horizon, "horizon")
         if self.horizon > PLAYS:
             raise InvalidInput(
-                f"horizon = {horizon} is above {PLAYS}, up to which the sums of the books are "
-                "known to fit 64 bits; take a shorter one"
+                f"horizon = {shown(horizon)} is above {PLAYS}, up to which the sums of the books "
+                "are known to fit 64 bits; take a shorter one"
             )
         self.checkpoints = _checkpoints(checkpoints, self.horizon)
         self.entropy = _entropy(seed)
@@ -72,10 +75,13 @@ class Plan:
                 self.stepwise.append(name)
 
     def _gaps(self, agent: Agent) -> Floats:
+        default: Any = agent.floor.default
         if not agent.measured:  # no floor was given, so there is no default
-            return self.environment.gaps(float(self.environment.means.min()))
-        assert agent.floor.default is not None
-        return self.environment.gaps(float(agent.floor.default))
+            default = self.environment.means.min()
+        gaps = self.environment.gaps(float(default))
+        return _finite(
+            gaps, self.environment.n_arms + 1, "gaps()", "one for each arm and the default"
+        )
 
     def _walk(self, agent: Agent) -> Walk:
         books, terms = agent.floor.open(), agent.floor.terms()
@@ -163,7 +169,7 @@ def positive(number: Any, what: str) -> int:
     surefoot.errors.InvalidInput: runs = 0 must be an int >= 1
     """
     if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise InvalidInput(f"{what} = {number!r} must be an int >= 1")
+        raise InvalidInput(f"{what} = {shown(number)} must be an int >= 1")
     return int(number)
 
 
@@ -172,7 +178,7 @@ def _entropy(seed: Any) -> Any:
         return np.random.SeedSequence(seed).entropy
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"seed = {seed!r} must be an int >= 0, a list of them, or None for a fresh one"
+            f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"
         ) from None
 
 
@@ -184,11 +190,12 @@ def _checkpoints(wanted: Any, horizon: int) -> Ints:
         even = np.linspace(1, horizon, 241)
         early = np.geomspace(1, horizon, 120)  # the exploring phase is where it matters
         return np.unique(np.rint(np.concatenate([even, early])).astype(np.int64))
-    if not isinstance(wanted, Sequence | np.ndarray) or isinstance(wanted, str):
-        raise InvalidInput(f"checkpoints = {wanted!r} must be None, 'all' or a list of plays")
+    listed = isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str | bytes)
+    if not listed or getattr(wanted, "ndim", 1) != 1:
+        raise InvalidInput(f"checkpoints = {shown(wanted)} must be None, 'all' or a list of plays")
     points = {positive(point, "checkpoints: a play") for point in wanted}
     if points and max(points) > horizon:
-        raise InvalidInput(f"checkpoints: play {max(points)} is after the horizon {horizon}")
+        raise InvalidInput(f"checkpoints: play {shown(max(points))} is after the horizon {horizon}")
     return np.array(sorted(points | {horizon}), dtype=np.int64)
 
 
@@ -196,14 +203,18 @@ def _has_kernels(agent: Agent, environment: Environment) -> bool:
     """Whether the engine's text is what this agent does; else it is driven play by play.
 
     A subclass may do something else: of an agent, unless it names its gate again; of an index
-    policy, where it overrides a method the kernels stand for.
+    policy, where it (or the policy itself) overrides a method the kernels stand for; of an
+    environment, where it overrides ``pull``. And the step between the two units has to be one of
+    the engine's numbers.
     """
     kind = type(agent.policy)
     return (
         "gate" in vars(type(agent))
         and issubclass(kind, IndexPolicy)
         and all(getattr(kind, name) is getattr(IndexPolicy, name) for name in _KERNEL_METHODS)
-        and type(environment.record) in DRAWS
+        and vars(agent.policy).keys().isdisjoint(_KERNEL_METHODS)
+        and draws_for(environment)
+        and 10 ** abs(agent.floor.places - environment.places) <= INT64_MAX
     )
 
 
@@ -213,41 +224,75 @@ _KERNEL_METHODS = ("best", "peek", "update", "pledge", "unit_rewards")
 def _check_environment(environment: Any) -> None:
     if not isinstance(environment, Environment):
         raise InvalidInput(
-            f"environment = {environment!r} does not follow surefoot.environments.Environment; "
-            "give one of its kind, e.g. BernoulliArms([0.8, 0.2])"
+            f"environment = {shown(environment)} does not follow "
+            "surefoot.environments.Environment; give one of its kind, e.g. "
+            "BernoulliArms([0.8, 0.2])"
         )
+    positive(environment.n_arms, "n_arms of the environment")
+    bounds(environment)
+    _finite(environment.means, environment.n_arms, "means", "one for each arm")
 
 
-def _check_agent(name: str, agent: Any, environment: Environment) -> None:
+def _finite(numbers: Any, count: int, what: str, meaning: str) -> Floats:
+    """What an environment says of its arms, if it is an array of ``count`` finite numbers."""
+    if (
+        not isinstance(numbers, np.ndarray)
+        or numbers.shape != (count,)
+        or numbers.dtype.kind not in "biuf"
+        or not np.isfinite(numbers).all()
+    ):
+        raise InvalidInput(
+            f"{what} = {shown(numbers)} of the environment must be a numpy array of {count} "
+            f"finite numbers: {meaning}"
+        )
+    return numbers
+
+
+def _check_agent(name: Any, agent: Any, environment: Environment) -> None:
+    if not isinstance(name, str):
+        raise InvalidInput(f"agent name {shown(name)} must be a string, e.g. 'GenCB'")
     if not isinstance(agent, Agent):
         raise InvalidInput(
-            f"agents[{name!r}] = {agent!r} is no agent; wrap a policy: Plain(policy) or "
+            f"agents[{shown(name)}] = {shown(agent)} is no agent; wrap a policy: Plain(policy) or "
             "GenCB(policy, floor)"
         )
-    floor = agent.floor
+    floor, who = agent.floor, f"agent {shown(name)}"
     if floor.default is None:
         raise InvalidInput(
-            f"agent {name!r} has a floor without a constant default; simulate needs one: "
+            f"{who} has a floor without a constant default; simulate needs one: "
             "RewardFloor(default=...)"
         )
     if not floor.fits_int64:
         raise InvalidInput(
-            f"agent {name!r} keeps books of {floor.places} places, in which {PLAYS} plays may "
+            f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
             "leave 64 bits; give its floor fewer places, or none"
         )
     if len(agent.arms) != environment.n_arms:
         raise InvalidInput(
-            f"agent {name!r} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
+            f"{who} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
             "the default is not counted in either"
         )
     if agent.account.plays or agent.turns or agent.paused:
         raise InvalidInput(
-            f"agent {name!r} has already played or is paused; simulate starts from fresh agents"
+            f"{who} has already played or is paused; simulate starts from fresh agents"
+        )
+    if _has_learned(agent.policy):
+        raise InvalidInput(
+            f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
+            "simulate starts from fresh policies"
         )
     low, high = floor.reward_range
-    if not (low <= environment.reward_range[0] and environment.reward_range[1] <= high):
-        paid = "({}, {})".format(*environment.reward_range)
+    least, most = bounds(environment)
+    if not low <= least <= most <= high:
         raise InvalidInput(
-            f"the environment pays {paid}, outside the reward_range ({low}, {high}) of agent "
-            f"{name!r}; give it a floor with a wider one"
+            f"the environment pays ({least}, {most}), outside the reward_range ({low}, {high}) of "
+            f"{who}; give it a floor with a wider one"
         )
+
+
+def _has_learned(policy: Any) -> bool:
+    """Whether an index policy has taken turns or rewards, which the engine would leave out."""
+    if not isinstance(policy, IndexPolicy):
+        return False
+    fresh = _kernels.init(policy.record, policy.n_arms)
+    return bool(policy.turns) or [*map(list, policy._state)] != [*map(list, fresh)]

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, Floats, Ints, T, Trace
 
@@ -44,8 +45,13 @@ class Result:
 
         "regret" is pseudo-regret, "received" the reward booked so far; "slack", the reward above
         the floor, and "minimum_slack", its least value so far, are exact up to the conversion to
-        float; "violating_rounds" counts the plays after which the slack was below zero.
+        float; "violating_rounds" counts the plays after which the slack was below zero. Raises
+        InvalidInput for an agent or a measure that is not here.
         """
+        self._check(name)
+        if not isinstance(measure, str) or measure not in COLUMNS:
+            known = ", ".join(map(repr, COLUMNS))
+            raise InvalidInput(f"measure = {shown(measure)} is none of {known}")
         books = np.stack([run[name].books for run in self.runs.values()])
         agent = self.plan.agents[name]
         unit = 10.0**agent.floor.places
@@ -60,15 +66,19 @@ class Result:
             return books[:, :, LEAST] / unit
         if measure == "slack":
             return books[:, :, SLACK] / unit
-        if measure == "received":
-            required = books[:, :, T] * agent.floor.terms().floor
-            return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
-        raise InvalidInput(f"measure = {measure!r} is none of {', '.join(map(repr, COLUMNS))}")
+        required = books[:, :, T] * agent.floor.terms().floor
+        return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
 
     def exact_minimum_slack(self, name: str) -> Decimal:
-        """The least slack over all runs, exact."""
+        """The least slack over all runs, exact; InvalidInput for an agent that is not here."""
+        self._check(name)
         units = min(int(run[name].books[-1, LEAST]) for run in self.runs.values())
         return self.plan.agents[name].floor.unit.decimal(units)
+
+    def _check(self, name: Any) -> None:
+        if not isinstance(name, str) or name not in self.plan.agents:
+            known = ", ".join(map(shown, self.agents))
+            raise InvalidInput(f"name = {shown(name)} is none of the agents {known}")
 
     def summary(self) -> dict[str, dict[str, dict[str, float]]]:
         """agent -> measure -> mean, min and max over the runs, at the horizon.
@@ -110,7 +120,7 @@ class Result:
     def __repr__(self) -> str:
         return (
             f"Result({len(self.agents)} agents, {len(self.runs)} runs, "
-            f"horizon {self.plan.horizon}, seed {self.seed})"
+            f"horizon {self.plan.horizon}, seed {shown(self.seed)})"
         )
 
 

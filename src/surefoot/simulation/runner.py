@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput, missing_extra
@@ -59,6 +60,10 @@ def simulate(
     number alone. Does not hold when: a policy of yours keeps a random generator of its own: use
     the one that ``select`` is handed.
     """
+    if progress is not None and not callable(progress):
+        raise InvalidInput(
+            f"progress = {shown(progress)} must be a function of (runs done, runs), or None"
+        )
     plan = Plan(agents, environment, horizon, seed, checkpoints)
     numbers = range(positive(runs, "runs"))
     done: dict[int, dict[str, Trace]] = {}
@@ -71,8 +76,8 @@ def simulate(
 
 def choose(engine: str) -> Engine:
     """The engine by its name."""
-    if engine not in ENGINES:
-        raise InvalidInput(f"engine = {engine!r} is none of {', '.join(map(repr, ENGINES))}")
+    if not isinstance(engine, str) or engine not in ENGINES:
+        raise InvalidInput(f"engine = {shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
     if engine == "plain" or (engine == "auto" and not compiled.available()):
         return PLAIN
     if not compiled.available():
