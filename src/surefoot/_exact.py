@@ -58,6 +58,24 @@ def exact(value: Any, what: str) -> Decimal:
     return number
 
 
+def exact_range(reward_range: Any) -> tuple[Decimal, Decimal]:
+    """The exact bounds of a reward; InvalidInput unless they are a pair r_min < r_max.
+
+    >>> exact_range((0, 0.5))
+    (Decimal('0'), Decimal('0.5'))
+    """
+    try:
+        low, high = reward_range
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"reward_range = {shown(reward_range)} must be a pair (r_min, r_max), e.g. (0, 1)"
+        ) from None
+    bounds = exact(low, "r_min"), exact(high, "r_max")
+    if not bounds[0] < bounds[1]:
+        raise InvalidInput(f"reward_range = ({shown(low)}, {shown(high)}) must have r_min < r_max")
+    return bounds
+
+
 def _decimal(value: Any) -> Decimal | None:
     if isinstance(value, float):
         return Decimal(float.__repr__(value))

@@ -43,6 +43,7 @@ def test_each_amount_and_count_is_what_happened():
         "breaches": 1,
         "capped": 1,
         "mismatches": 1,
+        "promise_void": False,
     }
     assert state.slack == state.reserve + state.earned - state.required - state.held
 

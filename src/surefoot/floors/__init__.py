@@ -1,13 +1,24 @@
 """Floors: what must hold, and the books that keep it."""
 
 from surefoot.floors.account import Account
-from surefoot.floors.books import RewardBooks
+from surefoot.floors.books import Books, RewardBooks
+from surefoot.floors.mean_variance import MeanVarianceFloor
+from surefoot.floors.mean_variance_account import MeanVarianceAccount
+from surefoot.floors.mean_variance_books import MeanVarianceBooks
 from surefoot.floors.plays import Outcome, State, Terms
 from surefoot.floors.reward import RewardFloor
 from surefoot.floors.statement import Statement, statement
 
+Floor = RewardFloor | MeanVarianceFloor
+"""What an agent can be given to keep."""
+
 __all__ = [
     "Account",
+    "Books",
+    "Floor",
+    "MeanVarianceAccount",
+    "MeanVarianceBooks",
+    "MeanVarianceFloor",
     "Outcome",
     "RewardBooks",
     "RewardFloor",

@@ -86,3 +86,7 @@ class Account:
     def acknowledge(self, rest: int) -> None:
         """What a reward brought above r_max is confirmed."""
         self.posted += rest
+
+    def numbers(self) -> list[int]:
+        """All there is to it, to be written down; ``Account(*numbers)`` is its equal."""
+        return [self.reserve, self.posted, self.held]

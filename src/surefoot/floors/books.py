@@ -1,22 +1,24 @@
-"""The books an agent keeps of a reward floor: the account, and what each report books in it."""
+"""The books an agent keeps of a floor: the account, and what each report books in it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from surefoot.floors.account import Account
 from surefoot.floors.plays import Outcome, Plays, Record, State, Terms, conflict
 
 if TYPE_CHECKING:
+    from surefoot.floors.mean_variance import MeanVarianceFloor
+    from surefoot.floors.mean_variance_account import MeanVarianceAccount
     from surefoot.floors.reward import RewardFloor
 
 
-class RewardBooks:
-    """The books one agent keeps of a RewardFloor: gate, plays and what each report books.
+class Books:
+    """The books one agent keeps of a floor: gate, plays and what each report books.
 
     Every method checks first and changes after, so an error leaves everything as it was. A report
     closes its play before it moves the account: interrupted in between, and sent again, it can only
-    book too little.
+    book too little. What is asked of the account, and what an event does to it, is its own affair.
     """
 
     __slots__ = (
@@ -24,7 +26,15 @@ class RewardBooks:
         "high", "low", "mismatches", "plays", "required", "voided",
     )  # fmt: skip
 
-    def __init__(self, floor: RewardFloor, account: Account, plays: Plays) -> None:
+    caps: ClassVar[bool]
+    """Whether a reward above r_max is credited as r_max; else it is a breach."""
+
+    def __init__(
+        self,
+        floor: RewardFloor | MeanVarianceFloor,
+        account: Account | MeanVarianceAccount,
+        plays: Plays,
+    ) -> None:
         self.floor = floor
         self.account = account
         self.plays = plays
@@ -33,6 +43,10 @@ class RewardBooks:
         self.expired = self.breaches = self.capped = self.mismatches = 0
         low, high = floor.reward_range
         self.low, self.high = floor.unit.floor(low), floor.unit.floor(high)
+
+    def terms(self, default: Any = None) -> Terms:
+        """What the next play is worth, as the books stand."""
+        return self.floor.terms(default)
 
     def affords(self, terms: Terms) -> bool:
         """The gate: whether an exploration at these terms may be decided."""
@@ -54,13 +68,13 @@ class RewardBooks:
         record = self.plays.get(play)
         if not record.explores:
             return self._settle_default(play, record, reward)
-        units = self.floor.unit.read(reward, f"reward of play {play}")
+        units = self.floor.read(reward, f"reward of play {play}")
         state, terms = record.state, record.terms
         if state in (State.SETTLED, State.CAPPED) and record.reward == units:
             return Outcome.REPEATED
         if state not in (State.OPEN, State.EXPIRED):
             raise conflict(play, record, f"reward {reward}")
-        above = units > self.high
+        above = self.caps and units > self.high
         gain = (self.high if above else units) - terms.floor
         late = state is State.EXPIRED
         self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
@@ -72,7 +86,7 @@ class RewardBooks:
         if above:
             self.capped += 1
             return Outcome.CAPPED
-        if units < self.low:
+        if not self.low <= units <= self.high:
             self.breaches += 1
             return Outcome.BREACH
         return Outcome.BOOKED_LATE if late else Outcome.BOOKED
@@ -80,7 +94,7 @@ class RewardBooks:
     def _settle_default(self, play: int, record: Record, reward: Any) -> Outcome:
         known, units = record.reward, None
         if reward is not None:
-            units = self.floor.unit.read(reward, f"reward of play {play}")
+            units = self.floor.read(reward, f"reward of play {play}")
         if record.state is State.VOID:
             raise conflict(play, record, "a report that it was played")
         if units is not None and known is not None and units != known:
@@ -102,6 +116,7 @@ class RewardBooks:
             return Outcome.IGNORED
         if record.state is not State.CAPPED or record.reward is None:
             raise conflict(play, record, "acknowledging a reward above the range")
+        assert isinstance(self.account, Account)  # no other books cap
         self.plays.close(play, State.SETTLED, record.reward)
         self.account.acknowledge(record.reward - self.high)
         return Outcome.BOOKED
@@ -151,12 +166,27 @@ class RewardBooks:
 
     def unit_reward(self, reward: Any) -> float:
         """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told."""
-        units = self.floor.unit.read(reward, "reward")
+        units = self.floor.read(reward, "reward")
         return (min(max(units, self.low), self.high) - self.low) / (self.high - self.low)
 
     def unit_default(self, terms: Terms) -> float:
         """The default's value on the same scale."""
         return (terms.value - self.low) / (self.high - self.low)
+
+    @property
+    def asked(self) -> int:
+        """What the plays booked so far had to earn, in units."""
+        return self.required
+
+    @property
+    def waiting(self) -> int:
+        """How many explorations may still move the account for the worse."""
+        return self.plays.pending
+
+    @property
+    def promise_void(self) -> bool:
+        """Whether a breach has ended the promise for good."""
+        return False
 
     _COUNTERS = (
         "required", "explorations", "default_plays", "voided",
@@ -166,18 +196,44 @@ class RewardBooks:
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""
         return {
-            "account": [self.account.reserve, self.account.posted, self.account.held],
+            "account": self.account.numbers(),
             "plays": self.plays.snapshot(),
             **{name: getattr(self, name) for name in self._COUNTERS},
         }
 
     @classmethod
-    def restored(cls, floor: RewardFloor, state: dict[str, Any]) -> RewardBooks:
+    def restored(cls, floor: Any, state: dict[str, Any]) -> Self:
         """The inverse of ``snapshot``."""
-        plays, amounts = Plays.restored(state["plays"]), state["account"]
-        if any(type(amount) is not int for amount in amounts) or amounts[2] < plays.holds():
-            raise ValueError(f"the account {amounts} does not cover the pending plays")
-        books = cls(floor, Account(*amounts), plays)
+        plays, numbers = Plays.restored(state["plays"]), state["account"]
+        if any(type(number) is not int for number in numbers):
+            raise ValueError(f"the account {numbers} is not one of whole numbers")
+        books = cls(floor, cls._account(floor, numbers), plays)
+        if not books._covers_pending():
+            raise ValueError(f"the account {numbers} does not cover the pending plays")
         for name in cls._COUNTERS:
             setattr(books, name, state[name])
         return books
+
+    @classmethod
+    def _account(cls, floor: Any, numbers: list[int]) -> Any:
+        """The account of those ``numbers()``."""
+        raise NotImplementedError
+
+    def _covers_pending(self) -> bool:
+        """Whether the account knows of all plays that could still cost something."""
+        raise NotImplementedError
+
+
+class RewardBooks(Books):
+    """The books of a RewardFloor: a reward above the range is credited as its end, for now."""
+
+    __slots__ = ()
+
+    caps = True
+
+    @classmethod
+    def _account(cls, floor: RewardFloor, numbers: list[int]) -> Account:
+        return Account(*numbers)
+
+    def _covers_pending(self) -> bool:
+        return self.account.held >= self.plays.holds()

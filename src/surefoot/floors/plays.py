@@ -49,7 +49,7 @@ class Terms(NamedTuple):
     floor: int
     """f: what this play must earn for the promise, rounded up."""
     hold: int
-    """h = max(0, f - r_min): the most an exploration can lose."""
+    """The most an exploration can lose: max(0, f - r_min), or a mean-variance account's risk."""
     deposit: int
     """What a reported default play adds, rounded down."""
 
@@ -135,6 +135,10 @@ class Plays:
         """What the explorations that are still open hold together."""
         records = self._live.values()
         return sum(r.terms.hold for r in records if r.explores and r.state is State.OPEN)
+
+    def unknown(self) -> int:
+        """How many explorations, expired ones included, have no reward yet."""
+        return sum(r.explores and r.state is not State.CAPPED for r in self._live.values())
 
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from surefoot._exact import Unit, exact, finest_places, fits, reach, shown
+from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.account import Account
 from surefoot.floors.books import RewardBooks
@@ -60,13 +60,8 @@ class RewardFloor:
         reserve: Any = 0,
         places: int | None = None,
     ) -> None:
-        self.alpha = exact(alpha, "alpha")
-        if not 0 < self.alpha < 1:
-            raise InvalidInput(
-                f"alpha = {shown(alpha)} must lie strictly between 0 and 1; "
-                "0.05 gives up at most 5 % of the default's reward"
-            )
-        self.reward_range = _range(reward_range)
+        self.alpha = checked_alpha(alpha)
+        self.reward_range = exact_range(reward_range)
         self.reserve = exact(reserve, "reserve")
         if self.reserve < 0:
             raise InvalidInput(
@@ -76,7 +71,7 @@ class RewardFloor:
         self.unit = Unit(self.places)
         self._check_width()
         self._share = self.alpha.as_integer_ratio()
-        self.default = None if default is None else self._checked_default(default)
+        self.default = None if default is None else checked_default(default, self.reward_range)
         self._constant = None if self.default is None else self._terms(self.default)
 
     def _places(self, places: int | None) -> int:
@@ -96,24 +91,6 @@ class RewardFloor:
                 f"10**{-self.places}; pass more places"
             )
 
-    def _checked_default(self, default: Any) -> Decimal:
-        value = exact(default, "default")
-        if value <= 0:
-            raise InvalidInput(
-                f"default = {shown(default)} must be > 0; "
-                "shift the rewards so that the default earns"
-            )
-        return self._in_range(value, default)
-
-    def _in_range(self, value: Decimal, given: Any) -> Decimal:
-        low, high = self.reward_range
-        if not low <= value <= high:
-            raise InvalidInput(
-                f"default = {shown(given)} lies outside reward_range ({low}, {high}); "
-                "widen the range or correct the default"
-            )
-        return value
-
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth; ``default`` is its own known value, >= 0, if it has one."""
         if default is None:
@@ -127,7 +104,7 @@ class RewardFloor:
             raise InvalidInput(
                 f"default = {shown(default)} must be >= 0 at each play; shift the rewards"
             )
-        return self._terms(self._in_range(value, default))
+        return self._terms(_in_range(value, default, self.reward_range))
 
     def _terms(self, value: Decimal) -> Terms:
         lost, whole = self._share
@@ -137,6 +114,20 @@ class RewardFloor:
         worst = self.unit.floor(self.reward_range[0])
         return Terms(self.unit.floor(value), floor, max(0, floor - worst), deposit)
 
+    def read(self, reward: Any, what: str) -> int:
+        """A reward in units, rounded down; ``what`` names it in the error."""
+        return self.unit.read(reward, what)
+
+    @property
+    def asked(self) -> int:
+        """f of a play with the constant default, in units."""
+        return self.terms().floor
+
+    @property
+    def asks_beyond(self) -> str:
+        """What the gate asks besides a slack that covers the hold: nothing."""
+        return ""
+
     @property
     def fits_int64(self) -> bool:
         """Whether 10**9 plays fit the compiled engine's and the database's 64-bit integers."""
@@ -144,9 +135,8 @@ class RewardFloor:
 
     def open(self, keep: int = 100_000) -> RewardBooks:
         """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""
-        if type(keep) is not int or keep < 0:
-            raise InvalidInput(f"keep = {shown(keep)} must be an int >= 0")
-        return RewardBooks(self, Account(reserve=self.unit.floor(self.reserve)), Plays(keep))
+        account = Account(reserve=self.unit.floor(self.reserve))
+        return RewardBooks(self, account, Plays(checked_keep(keep)))
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
@@ -189,14 +179,39 @@ class RewardFloor:
         return self.default, self.alpha, self.reward_range, self.reserve, self.places
 
 
-def _range(reward_range: Any) -> tuple[Decimal, Decimal]:
-    try:
-        low, high = reward_range
-    except (TypeError, ValueError):
+def checked_alpha(alpha: Any) -> Decimal:
+    """The fraction one is willing to lose, if it is one."""
+    value = exact(alpha, "alpha")
+    if not 0 < value < 1:
         raise InvalidInput(
-            f"reward_range = {shown(reward_range)} must be a pair (r_min, r_max), e.g. (0, 1)"
-        ) from None
-    bounds = exact(low, "r_min"), exact(high, "r_max")
-    if not bounds[0] < bounds[1]:
-        raise InvalidInput(f"reward_range = ({shown(low)}, {shown(high)}) must have r_min < r_max")
-    return bounds
+            f"alpha = {shown(alpha)} must lie strictly between 0 and 1; "
+            "0.05 gives up at most 5 % of the default's reward"
+        )
+    return value
+
+
+def checked_default(default: Any, reward_range: tuple[Decimal, Decimal]) -> Decimal:
+    """A constant default's known reward, if it is positive and within the range."""
+    value = exact(default, "default")
+    if value <= 0:
+        raise InvalidInput(
+            f"default = {shown(default)} must be > 0; shift the rewards so that the default earns"
+        )
+    return _in_range(value, default, reward_range)
+
+
+def _in_range(value: Decimal, given: Any, reward_range: tuple[Decimal, Decimal]) -> Decimal:
+    low, high = reward_range
+    if not low <= value <= high:
+        raise InvalidInput(
+            f"default = {shown(given)} lies outside reward_range ({low}, {high}); "
+            "widen the range or correct the default"
+        )
+    return value
+
+
+def checked_keep(keep: Any) -> int:
+    """How many closed plays to remember, if it is a number of them."""
+    if type(keep) is not int or keep < 0:
+        raise InvalidInput(f"keep = {shown(keep)} must be an int >= 0")
+    return keep

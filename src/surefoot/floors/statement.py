@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from surefoot.floors.books import RewardBooks
+    from surefoot.floors.books import Books
 
 
 @dataclass(frozen=True, slots=True)
@@ -20,6 +20,9 @@ class Statement:
     counts at its known value, whatever it really paid, and only once it was reported. Where a
     default or its f is finer than the unit, slack is rounded down; earned and required are, per
     default play, less than one unit too high.
+
+    Of a mean-variance floor over n plays, earned is n*MV and required (1-alpha)*rho*mu0*n, both
+    less than one unit too high; held counts expired plays until their reward arrives.
     """
 
     earned: Decimal
@@ -43,19 +46,22 @@ class Statement:
     """Explorations that ever expired, those whose reward came later included."""
     voided: int
     breaches: int
-    """Rewards below r_min: each may have broken the promise."""
+    """Rewards below r_min, or for a mean-variance floor outside the range: each may have broken the
+    promise."""
     capped: int
     """Rewards above r_max, credited as r_max until acknowledged."""
     mismatches: int
     """Default plays that reported another reward than the known value."""
+    promise_void: bool
+    """Whether nothing is promised any more: a mean-variance floor saw a reward out of its range."""
 
 
-def statement(books: RewardBooks) -> Statement:
+def statement(books: Books) -> Statement:
     """Draw up the statement of some books."""
     amount, account, plays = books.floor.unit.decimal, books.account, books.plays
     return Statement(
-        earned=amount(account.posted + books.required),
-        required=amount(books.required),
+        earned=amount(account.posted + books.asked),
+        required=amount(books.asked),
         held=amount(account.held),
         reserve=amount(account.reserve),
         slack=amount(account.available),
@@ -69,4 +75,5 @@ def statement(books: RewardBooks) -> Statement:
         breaches=books.breaches,
         capped=books.capped,
         mismatches=books.mismatches,
+        promise_void=books.promise_void,
     )

@@ -1,0 +1,52 @@
+"""The books of a mean-variance floor: the same plays and reports, on an account of moments."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.floors.books import Books
+from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
+from surefoot.floors.plays import Terms
+
+if TYPE_CHECKING:
+    from surefoot.floors.mean_variance import MeanVarianceFloor
+
+
+class MeanVarianceBooks(Books):
+    """The books one agent keeps of a MeanVarianceFloor.
+
+    A reward outside the range, on either side, is a breach: it is booked as it is, and from there
+    on nothing is promised.
+    """
+
+    __slots__ = ()
+
+    account: MeanVarianceAccount
+    caps = False
+
+    def terms(self, default: Any = None) -> Terms:
+        """What the next play is worth: its hold is what it could cost as the books stand."""
+        return self.floor.terms(default)._replace(hold=self.account.risk)
+
+    @property
+    def asked(self) -> int:
+        """What the rewards booked so far had to earn, in units."""
+        return self.account.asked
+
+    @property
+    def waiting(self) -> int:
+        """How many explorations may still move the account for the worse, expired ones included."""
+        return self.account.pending
+
+    @property
+    def promise_void(self) -> bool:
+        """Whether a breach has ended the promise for good."""
+        return self.breaches > 0
+
+    @classmethod
+    def _account(cls, floor: MeanVarianceFloor, numbers: list[int]) -> MeanVarianceAccount:
+        *moments, pending = numbers
+        return MeanVarianceAccount(floor.constants, floor.check, Moments(*moments), pending)
+
+    def _covers_pending(self) -> bool:
+        return self.account.pending >= self.plays.unknown()
