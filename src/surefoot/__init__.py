@@ -16,6 +16,8 @@ _HOMES = {
     "ConUCB": "surefoot.agents",
     "GenCB": "surefoot.agents",
     "KLUCB": "surefoot.policies",
+    "MVUCB": "surefoot.policies",
+    "MeanVarianceFloor": "surefoot.floors",
     "Outcome": "surefoot.floors",
     "Plain": "surefoot.agents",
     "Play": "surefoot.agents",
@@ -26,6 +28,7 @@ _HOMES = {
     "UCB1": "surefoot.policies",
     "gencb_cmab": "surefoot.agents",
     "load": "surefoot.agents",
+    "mv_cucb": "surefoot.agents",
     "simulate": "surefoot.simulation",
 }
 
@@ -34,6 +37,8 @@ __all__ = [
     "ConUCB",
     "GenCB",
     "KLUCB",
+    "MVUCB",
+    "MeanVarianceFloor",
     "Outcome",
     "Plain",
     "Play",
@@ -44,15 +49,16 @@ __all__ = [
     "UCB1",
     "gencb_cmab",
     "load",
+    "mv_cucb",
     "simulate",
     "__version__",
 ]
 
 if TYPE_CHECKING:
-    from surefoot.agents import ConUCB, GenCB, Plain, Play, Reason, gencb_cmab, load
+    from surefoot.agents import ConUCB, GenCB, Plain, Play, Reason, gencb_cmab, load, mv_cucb
     from surefoot.environments import BernoulliArms, ReplayLog
-    from surefoot.floors import Outcome, RewardFloor
-    from surefoot.policies import KLUCB, UCB1
+    from surefoot.floors import MeanVarianceFloor, Outcome, RewardFloor
+    from surefoot.policies import KLUCB, MVUCB, UCB1
     from surefoot.simulation import Result, simulate
 
 

@@ -2,15 +2,17 @@
 
 import math
 import random
+from decimal import Decimal
 from fractions import Fraction
 
 import numpy as np
 import pytest
 
-from learners import Counter, Scripted
+from learners import Counter, Scripted, snapshot
 from naive import gencb
-from surefoot import KLUCB, UCB1, GenCB, Reason, RewardFloor
-from surefoot.errors import InvalidInput
+from surefoot import KLUCB, MVUCB, UCB1, GenCB, MeanVarianceFloor, Plain, Reason, RewardFloor
+from surefoot.errors import InvalidInput, RewardOutOfRange
+from surefoot.floors import Outcome
 
 
 def coin(key, chances):
@@ -226,3 +228,70 @@ def test_speed(benchmark, contender):
     for _ in range(2 * K):
         turn(rng.random())
     benchmark(lambda: turn(rng.random()))
+
+
+RANGE = (-1, 3)
+
+
+@pytest.mark.parametrize(
+    ("policy", "floor", "message"),
+    [
+        (
+            MVUCB(2, 1),
+            MeanVarianceFloor(0.5, 0.5, 2),
+            "rho = 1 of the policy and rho = 2 of the floor must agree",
+        ),
+        (
+            MVUCB(2, 2, RANGE),
+            MeanVarianceFloor(0.5, 0.5, 2),
+            r"reward_range = \(-1, 3\) of the policy and reward_range = \(0, 1\) of the floor must",
+        ),
+        (MVUCB(2, 2), RewardFloor(0.5, 0.5, RANGE), r"reward_range = \(0, 1\) of the policy and"),
+    ],
+)
+def test_what_policy_and_floor_both_know_must_agree(policy, floor, message):
+    for build in (GenCB, Plain):
+        with pytest.raises(InvalidInput, match=f"^{message}"):
+            build(policy, floor)
+
+
+def test_they_agree_by_value_not_by_how_it_was_written():
+    GenCB(MVUCB(2, 0.1, (-1.0, 3)), MeanVarianceFloor(0.5, 0.5, Decimal("0.10"), RANGE))
+    Plain(MVUCB(2, 2), RewardFloor(0.5, 0.5))
+
+
+@pytest.mark.parametrize(
+    ("policy", "rival"),
+    [
+        (MVUCB(2, 2, RANGE), 2 / 4 * 1.5 / 4),  # rho/D * (mu0 - r_min)/D
+        (UCB1(2), 1.5 / 4),  # an index of the mean, on [0, 1]
+        (Scripted(2, (0, 1.0)), 0.5),  # a score of one's own, on the scale of the rewards
+    ],
+)
+def test_the_default_competes_on_the_scale_of_the_policys_scores(policy, rival):
+    agent = GenCB(policy, MeanVarianceFloor(0.5, 0.5, 2, RANGE), default_competes=True)
+    while (play := agent.select()).choice is None:
+        agent.update(play)
+    assert play.choice.rival == rival
+
+
+def test_a_mean_variance_policy_is_told_unit_rewards_and_clipped_ones_after_a_breach():
+    agent = GenCB(MVUCB(1, 2, RANGE), MeanVarianceFloor(0.5, 0.5, 2, RANGE))
+    while (play := agent.select()).is_default:
+        agent.update(play)
+    outside = r"reward 7 of play 10 is outside \(-1, 3\): it is booked, and nothing is"
+    with pytest.warns(RewardOutOfRange, match=outside):
+        assert agent.update(play, 7) is Outcome.BREACH
+    assert agent.policy._state == ([1], [10**9], [10**9], [0])
+    assert agent.account.promise_void
+
+
+def test_a_reward_off_the_lattice_leaves_agent_and_policy_as_they_were():
+    agent = GenCB(MVUCB(1, 1), MeanVarianceFloor(0.5, 0.5, 1, places=2))
+    while (play := agent.select()).is_default:
+        agent.update(play)
+    before = snapshot(agent)
+    with pytest.raises(InvalidInput, match="has more than the 2 decimals"):
+        agent.update(play, 0.123)
+    assert snapshot(agent) == before
+    assert agent.update(play, 0.12) is Outcome.BOOKED

@@ -1,11 +1,13 @@
 """The paper's names build the algorithms as printed."""
 
 import random
+from fractions import Fraction
 
 import pytest
 
 from naive import gencb
-from surefoot import UCB1, GenCB, RewardFloor, gencb_cmab
+from naive.mean_variance import NaiveMeanVariance, choose
+from surefoot import MVUCB, UCB1, GenCB, MeanVarianceFloor, RewardFloor, gencb_cmab, mv_cucb
 from surefoot.errors import InvalidInput
 
 
@@ -36,3 +38,39 @@ def test_gencb_cmab_plays_on_where_the_default_is_best():
 def test_what_it_is_not_defined_for_is_refused(settings):
     with pytest.raises(InvalidInput):
         gencb_cmab(*settings)
+
+
+def test_mv_cucb_is_gencb_over_mv_ucb_with_the_printed_test():
+    agent = mv_cucb(n_arms=3, default=0.7, alpha=0.05, rho=10, seed=1)
+    assert type(agent) is GenCB
+    assert type(agent.policy) is MVUCB
+    assert (agent.policy.rho, agent.policy.reward_range) == (10, (0, 1))
+    assert agent.floor == MeanVarianceFloor(0.7, 0.05, 10, check="paper")
+    assert agent.default_competes is False
+
+
+@pytest.mark.parametrize(("mu0", "alpha", "rho"), [(0.7, 0.05, 10), (0.9, 0.3, 2), (0.5, 0.5, 10)])
+def test_every_decision_is_that_of_the_printed_algorithm(mu0, alpha, rho):
+    agent, twin = mv_cucb(3, mu0, alpha, rho), NaiveMeanVariance(mu0, alpha, rho, check="paper")
+    arms, m = [[], [], []], 0
+    for _ in range(250):
+        play, expected = agent.select(), -1
+        if twin.allows():
+            m += 1
+            expected = choose(arms, m, rho)[0]
+        assert play.index == expected
+        assert play.id == twin.decide(expected >= 0)
+        reward = None if expected < 0 else random.Random(f"{m} {expected}").randint(0, 1)
+        agent.update(play, reward)
+        twin.settle(play.id, reward)
+        if expected >= 0:
+            arms[expected].append(Fraction(reward))
+    assert m > 10
+
+
+@pytest.mark.parametrize(
+    "settings", [(0, 0.7, 0.05, 10), (3, 1.7, 0.05, 10), (3, 0.7, 0.05, 0), (3, 0.3, 0.05, 1)]
+)
+def test_what_mv_cucb_is_not_defined_for_is_refused(settings):
+    with pytest.raises(InvalidInput):
+        mv_cucb(*settings)

@@ -5,7 +5,18 @@ from decimal import Decimal
 import pytest
 
 from learners import Counter, Scripted
-from surefoot import UCB1, ConUCB, GenCB, Plain, Play, Reason, RewardFloor
+from surefoot import (
+    MVUCB,
+    UCB1,
+    ConUCB,
+    GenCB,
+    MeanVarianceFloor,
+    Plain,
+    Play,
+    Reason,
+    RewardFloor,
+    mv_cucb,
+)
 from surefoot.agents.play import short
 
 
@@ -66,6 +77,59 @@ def test_slack_short_after_a_breach():
     assert explained(agent, Reason.SLACK_SHORT).endswith(
         "could lose 0.4 and the slack is -1, 1.4 too little."
     )
+
+
+def after(agent, defaults):
+    """The agent once so many default plays were played."""
+    for play in agent.select_many(defaults):
+        assert play.is_default
+        agent.update(play)
+    return agent
+
+
+def test_slack_short_of_the_mean_variance():
+    agent = after(GenCB(MVUCB(2, 10), MeanVarianceFloor(0.7, 0.05, 10, places=4)), 20)
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 20 is the default because an exploration could lose 7.1167 and the slack is 7, "
+        "0.1167 too little."
+    )
+
+
+def test_slack_ok_of_the_mean_variance():
+    agent = after(GenCB(MVUCB(2, 10), MeanVarianceFloor(0.7, 0.05, 10, places=4)), 21)
+    assert explained(agent, Reason.SLACK_OK) == (
+        "Play 21 explores arm 0, which scores inf: it can lose 7.1178 and the slack is 7.35, "
+        "so at worst 0.2322 is left."
+    )
+
+
+def test_slack_enough_for_the_worst_reward_but_not_for_the_papers_test():
+    agent = after(mv_cucb(2, 0.7, 0.05, 10), 24)
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 24 is the default because an exploration could lose 7.1204 and the slack is 8.4, "
+        "but the paper's test asks for a slack of 8.65."
+    )
+
+
+def test_slack_enough_for_the_worst_reward_but_not_for_the_default_plays_after_it():
+    """Once the mean is far above .3, default plays cost more than the .015 they bring."""
+    agent, total = GenCB(Counter(1), MeanVarianceFloor(0.3, 0.05, 1, places=4)), 0.0
+    play = agent.select()
+    while not play.is_default or play.slack < play.amount(play.terms.hold):
+        reward = None if play.is_default else int(total < play.id / 2)
+        agent.update(play, reward)
+        total += 0.3 if reward is None else reward
+        play = agent.select()
+    assert agent.explain(play) == (
+        "Play 108 is the default because an exploration could lose 0.5282 and the slack is 0.9723, "
+        "but after it even the default could break the floor."
+    )
+
+
+def test_an_expired_play_is_still_held_of_the_mean_variance():
+    agent = after(GenCB(MVUCB(2, 10), MeanVarianceFloor(0.7, 0.05, 10, places=4)), 21)
+    agent.expire(agent.select())
+    assert "(7.1178 held by 1 exploration not yet settled)" in explained(agent, Reason.SLACK_SHORT)
 
 
 def test_default_best():

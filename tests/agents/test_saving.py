@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from learners import Counter, Scripted, Softmax, snapshot
-from surefoot import KLUCB, UCB1, ConUCB, GenCB, Plain, RewardFloor
+from surefoot import KLUCB, MVUCB, UCB1, ConUCB, GenCB, MeanVarianceFloor, Plain, RewardFloor
 from surefoot.agents.saving import FORMAT, _canonical, _digest
 from surefoot.errors import DamagedFile, InvalidInput, SurefootError
 
@@ -30,6 +30,16 @@ AGENTS = {
         lambda: GenCB(UCB1(2), RewardFloor(None, 0.2, reserve=2)),
         None,
     ),
+    "GenCB(MVUCB), viable": (
+        lambda: GenCB(MVUCB(3, 0.5, (-1, 2)), MeanVarianceFloor(0.5, 0.9, 0.5, (-1, 2), places=2)),
+        None,
+    ),
+    "GenCB(MVUCB), as printed": (lambda: sf.mv_cucb(3, 0.7, 0.5, 10), None),
+    "GenCB(own), mean-variance": (
+        lambda: GenCB(Counter(3), MeanVarianceFloor(0.8, 0.9, 9, check="exact")),
+        lambda: Counter(3),
+    ),
+    "Plain(MVUCB)": (lambda: Plain(MVUCB(3, 2), MeanVarianceFloor(0.5, 0.2, 2)), None),
     "Plain": (lambda: Plain(UCB1(3), WIDE, seed=2), None),
     "Plain, no floor": (lambda: Plain(KLUCB(2)), None),
     "ConUCB": (

@@ -8,7 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.simulation import live
+from surefoot.simulation import Plan, live
 from surefoot.simulation.trace import ARM, DEFAULTS, SLACK
 
 
@@ -189,3 +189,42 @@ def test_a_policy_that_cannot_be_copied_is_named():
         InvalidInput, match=r"Locked cannot be copied \(cannot pickle '_thread.lock"
     ):
         sf.simulate({"a": sf.Plain(Locked(3))}, ENVIRONMENT, 5)
+
+
+def mean_variance(check="viable", **settings):
+    floor = sf.MeanVarianceFloor(0.7, 0.1, 10, check=check, **settings)
+    return sf.GenCB(sf.MVUCB(3, 10), floor, default_competes=False)
+
+
+def test_a_mean_variance_floor_is_kept_play_by_play():
+    players = {
+        "viable": mean_variance(),
+        "printed": sf.mv_cucb(3, 0.7, 0.1, 10),
+        "unguarded": sf.Plain(sf.MVUCB(3, 10), sf.MeanVarianceFloor(0.7, 0.1, 10)),
+    }
+    made = Plan(players, ENVIRONMENT, 1)
+    assert made.stepwise == list(players)
+    result = sf.simulate(players, ENVIRONMENT, 400, runs=2, seed=1, checkpoints="all")
+    for name in ("viable", "printed"):
+        assert result.measure(name, "violating_rounds").max() == 0
+        assert result.exact_minimum_slack(name) >= 0
+        assert 0 < result.measure(name, "default_plays")[:, -1].min() < 400
+    assert result.measure("unguarded", "violating_rounds").max() > 0
+    assert not result.measure("unguarded", "default_plays").any()
+
+
+def test_what_is_received_under_a_mean_variance_floor_is_t_times_the_mean_variance():
+    """Default plays only: 9 of them bring 9*rho*mu0."""
+    result = sf.simulate({"": mean_variance()}, ENVIRONMENT, 9, seed=1)
+    assert result.measure("", "default_plays")[0, -1] == 9
+    assert result.measure("", "received")[0, -1] == pytest.approx(9 * 7)
+
+
+def test_books_too_coarse_for_the_environments_rewards_are_refused():
+    class Tenths(sf.BernoulliArms):
+        places = 3
+
+    with pytest.raises(InvalidInput, match="books of 1 places and the environment pays"):
+        sf.simulate({"": mean_variance(places=1)}, Tenths([0.9, 0.5, 0.4]), 9)
+    with pytest.raises(InvalidInput, match="may leave 64 bits"):
+        sf.simulate({"": mean_variance(places=12)}, ENVIRONMENT, 9)

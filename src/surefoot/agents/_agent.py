@@ -12,7 +12,8 @@ import numpy as np
 from surefoot._exact import exact, shown
 from surefoot.agents.play import Choice, Play, Reason, explain
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
-from surefoot.floors import Outcome, RewardBooks, RewardFloor, Statement, Terms, statement
+from surefoot.floors import Books, Floor, MeanVarianceFloor, Outcome, Statement, Terms, statement
+from surefoot.policies import MVUCB
 from surefoot.policies.base import Label, Policy, arm_chosen, arms_of, has, score_given
 
 
@@ -30,12 +31,13 @@ class Agent:
     measured: bool = True
     """Whether the floor is meant, so that its slack says something."""
 
-    def __init__(self, policy: Policy, floor: RewardFloor, seed: Any = None) -> None:
+    def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
         self.arms: tuple[Label, ...] = arms_of(policy)
-        if not isinstance(floor, RewardFloor):
+        if not isinstance(floor, Floor):
             raise InvalidInput(
                 f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
             )
+        _check_agreement(policy, floor)
         self.policy = policy
         self.floor = floor
         self.turns = 0
@@ -43,7 +45,7 @@ class Agent:
         self.paused = False
         self._asking = False
         self._rng = _generator(seed)
-        self._books: RewardBooks = floor.open()
+        self._books: Books = floor.open()
         self._open: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
         self._numbers = {label: number for number, label in enumerate(self.arms)}
@@ -66,7 +68,7 @@ class Agent:
                 "select() was called while this agent's policy was choosing; "
                 "an agent decides one play at a time"
             )
-        terms = self.floor.terms(default)
+        terms = self._books.terms(default)
         candidates = None if allowed is None else self._candidates(allowed)
         if self.paused:
             return self._play_default(terms, Reason.PAUSED)
@@ -104,9 +106,10 @@ class Agent:
 
         A default play is credited here, at its known value; a reward given with it is recorded,
         and counted as a mismatch if it differs. A reward outside the floor's range is booked with a
-        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is. An
-        expired play may still be settled, once. Should the policy fail to learn the reward, it is
-        booked all the same; a repeat tells it again.
+        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is; a
+        mean-variance floor books either as it is and promises nothing from there on. An expired
+        play may still be settled, once. Should the policy fail to learn the reward, it is booked
+        all the same; a repeat tells it again.
         """
         number = self._id(play)
         if base_rewards is not None:
@@ -126,14 +129,15 @@ class Agent:
 
     def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
-        meaning = (
-            f"is above r_max = {high}: it counts as that until acknowledge(play)"
-            if outcome is Outcome.CAPPED
-            else f"is below r_min = {low}: it is booked as it is, and may break the floor"
-        )
+        if outcome is Outcome.CAPPED:
+            meaning = f"is above r_max = {high}: it counts as that until acknowledge(play)"
+        elif self._books.promise_void:
+            meaning = f"is outside ({low}, {high}): it is booked, and nothing is promised any more"
+        else:
+            meaning = f"is below r_min = {low}: it is booked as it is, and may break the floor"
         warnings.warn(
             f"reward {shown(reward)} of play {number} {meaning}; rewards on another scale need "
-            "RewardFloor(..., reward_range=(low, high))",
+            f"{type(self.floor).__name__}(..., reward_range=(low, high))",
             RewardOutOfRange,
             stacklevel=3,
         )
@@ -168,7 +172,7 @@ class Agent:
         A play's id is enough while it is open; later its ``Play`` is asked for.
         """
         if isinstance(play, Play):
-            return explain(play)
+            return explain(play, self.floor.asks_beyond)
         number = self._id(play)
         self._books.plays.get(number)
         if number not in self._open:
@@ -176,7 +180,7 @@ class Agent:
                 f"play {number} is closed and its numbers are kept no longer; "
                 "pass the Play that select() returned"
             )
-        return explain(self._open[number][0])
+        return explain(self._open[number][0], self.floor.asks_beyond)
 
     @property
     def account(self) -> Statement:
@@ -265,7 +269,7 @@ class Agent:
         account, plays = self._books.account, self._books.plays
         return Play(
             plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
-            account.available, account.held, plays.pending, plays.unreported, choice,
+            account.available, account.held, self._books.waiting, plays.unreported, choice,
         )  # fmt: skip
 
     def _told(self, reward: Any) -> float:
@@ -277,8 +281,10 @@ class Agent:
     def _rival(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
         if self._unit:
-            return self._books.unit_default(terms)
-        return float(self.floor.unit.decimal(terms.value))
+            value = self._books.unit_default(terms)
+        else:
+            value = float(self.floor.unit.decimal(terms.value))
+        return float(self.policy.sure(value)) if has(self.policy, "sure") else value  # type: ignore[attr-defined]
 
     def _id(self, play: Play | int) -> int:
         if not isinstance(play, Play):
@@ -300,6 +306,22 @@ class Agent:
         if outcome is Outcome.BOOKED:
             self._open.pop(number, None)
         return outcome
+
+
+def _check_agreement(policy: Policy, floor: Floor) -> None:
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    if not isinstance(policy, MVUCB):
+        return
+    if isinstance(floor, MeanVarianceFloor) and policy.rho != floor.rho:
+        raise InvalidInput(
+            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
+        )
+    if policy.reward_range != floor.reward_range:
+        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
+        raise InvalidInput(
+            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
+            "agree"
+        )
 
 
 def _generator(seed: Any) -> np.random.Generator:

@@ -9,7 +9,7 @@ from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor, Terms
+from surefoot.floors import Floor, Terms
 from surefoot.policies.base import Policy
 
 
@@ -28,7 +28,7 @@ class GenCB(Agent):
     score its choice. False is the paper's printed algorithm. Raises InvalidInput if it is asked of
     a policy that cannot score.
 
-    >>> from surefoot.policies import UCB1
+    >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
     >>> agent.update(agent.select())  # nothing is saved up yet: the default, credited when reported
     <Outcome.BOOKED: 'booked'>
@@ -51,7 +51,7 @@ class GenCB(Agent):
     def __init__(
         self,
         policy: Policy,
-        floor: RewardFloor,
+        floor: Floor,
         seed: Any = None,
         default_competes: bool | None = None,
     ) -> None:

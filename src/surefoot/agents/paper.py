@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.agents.gencb import GenCB
-from surefoot.floors import RewardFloor
-from surefoot.policies import UCB1
+from surefoot.floors import MeanVarianceFloor, RewardFloor
+from surefoot.policies import MVUCB, UCB1
 
 
 def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB:
@@ -28,3 +28,25 @@ def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB
     when: the default is the best arm: regret is then linear (``GenCB`` lets it compete).
     """
     return GenCB(UCB1(n_arms), RewardFloor(default, alpha), seed, default_competes=False)
+
+
+def mv_cucb(n_arms: int, default: Any, alpha: Any, rho: Any, seed: Any = None) -> GenCB:
+    """MV-CUCB: MV-UCB on ``n_arms`` regular arms with rewards in [0, 1], the mean-variance kept.
+
+        explore at play t  iff  (t-1)*MV_{t-1} - 2 >= (1-alpha)*rho*mu0*t
+
+    Source: Du, Wang, Huang 2021, Algorithm MV-CUCB. ``default``: mu0, the default's known reward;
+    ``alpha``: the fraction of rho*mu0 one is willing to lose; ``rho``: the weight of the mean.
+
+    >>> agent = mv_cucb(n_arms=24, default=0.7, alpha=0.05, rho=10)
+    >>> for play in agent.select_many(25):
+    ...     _ = agent.update(play)
+    >>> agent.explain(agent.select())  # doctest: +ELLIPSIS
+    'Play 25 explores arm 0, which scores inf: it can lose ...
+
+    Holds when: as ``MeanVarianceFloor`` with check "paper", which refuses settings it could not
+    keep; the regret bound also needs alpha*rho*mu0 > 2 (``surefoot.theory.mv_cucb``). Does not
+    hold when: the default is the best arm: regret is then linear (``GenCB`` lets it compete).
+    """
+    floor = MeanVarianceFloor(default, alpha, rho, check="paper")
+    return GenCB(MVUCB(n_arms, rho), floor, seed, default_competes=False)

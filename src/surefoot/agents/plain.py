@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Choice, Play, Reason
-from surefoot.floors import RewardFloor, Terms
+from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.policies.base import Policy
 
 
@@ -30,7 +30,7 @@ class Plain(Agent):
 
     gate: ClassVar[str] = "none"
 
-    def __init__(self, policy: Policy, floor: RewardFloor | None = None, seed: Any = None) -> None:
+    def __init__(self, policy: Policy, floor: Floor | None = None, seed: Any = None) -> None:
         self.measured = floor is not None
         super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
 

@@ -100,8 +100,11 @@ def short(amount: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
-def explain(play: Play) -> str:
-    """Say in one sentence, in numbers, why this play is what it is."""
+def explain(play: Play, asks_beyond: str = "") -> str:
+    """Say in one sentence, in numbers, why this play is what it is.
+
+    ``asks_beyond``: what its floor may ask besides a slack that covers the worst reward.
+    """
     slack = f"the slack is {short(play.slack)}{_waiting(play)}"
     match play.reason:
         case Reason.PAUSED:
@@ -113,21 +116,26 @@ def explain(play: Play) -> str:
         case Reason.UNGUARDED:
             because = f"is {_arm(play.choice)}; nothing guards it, and {slack}"
         case Reason.SLACK_SHORT:
-            because = f"is the default because {_too_little(play, slack)}"
+            because = f"is the default because {_too_little(play, slack, asks_beyond)}"
         case Reason.SLACK_OK:
             because = f"explores {_arm(play.choice)}: {_enough(play, slack)}"
     return f"Play {play.id} {because}."
 
 
-def _too_little(play: Play, slack: str) -> str:
+def _too_little(play: Play, slack: str, asks_beyond: str) -> str:
     margin = play.choice and play.choice.margin
     if margin is not None:
         return (
             f"with {_arm(play.choice)}, the lower confidence bounds prove "
             f"{short(play.amount(-margin))} less mean reward than the floor asks"
         )
-    missing = short(play.amount(play.terms.hold - play.available))
-    return f"an exploration could lose {_loss(play)} and {slack}, {missing} too little"
+    missing = play.terms.hold - play.available
+    if missing <= 0:
+        return f"an exploration could lose {_loss(play)} and {slack}, but {asks_beyond}"
+    return (
+        f"an exploration could lose {_loss(play)} and {slack}, "
+        f"{short(play.amount(missing))} too little"
+    )
 
 
 def _enough(play: Play, slack: str) -> str:

@@ -17,13 +17,14 @@ from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.floors import RewardBooks, RewardFloor, Terms
-from surefoot.policies import KLUCB, UCB1
+from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
+from surefoot.policies import KLUCB, MVUCB, UCB1
 from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 1
-_POLICIES: dict[str, Any] = {"UCB1": UCB1, "KLUCB": KLUCB}
+_POLICIES: dict[str, Any] = {"UCB1": UCB1, "KLUCB": KLUCB, "MVUCB": MVUCB}
+_FLOORS: dict[str, Any] = {"RewardFloor": RewardFloor, "MeanVarianceFloor": MeanVarianceFloor}
 
 
 def save(agent: Agent, path: str | PathLike[str]) -> None:
@@ -117,7 +118,7 @@ def _body(agent: Agent) -> dict[str, Any]:
     return {
         "agent": type(agent).__name__,
         "settings": _settings(agent),
-        "floor": agent.floor.config(),
+        "floor": {"kind": type(agent.floor).__name__, **agent.floor.config()},
         "books": agent._books.snapshot(),
         "policy": {
             "kind": kind,
@@ -148,7 +149,7 @@ def _settings(agent: Agent) -> dict[str, Any]:
 
 
 def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
-    floor = RewardFloor.from_config(body["floor"])
+    floor: Floor = _FLOORS[body["floor"]["kind"]].from_config(body["floor"])
     kind, saved, settings = body["agent"], body["policy"], body["settings"]
     agent: Agent
     if kind == "ConUCB":
@@ -165,7 +166,7 @@ def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
     else:
         raise ValueError(f"unknown agent {kind!r}")
     agent.policy.restore(unpack(saved["state"]))
-    agent._books = RewardBooks.restored(floor, body["books"])
+    agent._books = agent._books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent._rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
@@ -183,7 +184,7 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
                 f"policy = {policy!r} was given, but the saved policy is a {kind} of "
                 "surefoot's own; load it without policy"
             )
-        ours: Policy = _POLICIES[kind](**config)
+        ours: Policy = _POLICIES[kind].from_config(config)
         return ours
     if policy is None:
         raise InvalidInput(

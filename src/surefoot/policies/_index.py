@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, Self
 
 import numpy as np
 
@@ -98,6 +98,11 @@ class IndexPolicy:
     def config(self) -> dict[str, Any]:
         """JSON-able settings: the labels and the parameter record."""
         return {"arms": list(self.arms), **self.record._asdict()}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The inverse of ``config``."""
+        return cls(**config)
 
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in self.record._asdict().items())

@@ -26,7 +26,9 @@ class Policy(Protocol):
     ``save`` and ``load`` call them.
 
     Optional attributes: ``arms``, labels for the user; ``unit_rewards = True``, to be told
-    rewards scaled to [0, 1]; and the method of ``Scoring``.
+    rewards scaled to [0, 1]; the method of ``Scoring``; and ``sure(value)``, the score of an arm
+    that surely pays ``value``, for a policy whose scores are not rewards: the default competes
+    with it.
     """
 
     n_arms: int

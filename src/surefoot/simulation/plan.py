@@ -13,6 +13,7 @@ from surefoot.environments import Environment
 from surefoot.environments._kernels import draws_for
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
+from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.policies import _kernels
 from surefoot.policies._index import IndexPolicy
 from surefoot.simulation import live
@@ -87,7 +88,7 @@ class Plan:
         books, terms = agent.floor.open(), agent.floor.terms()
         finer = agent.floor.places - self.environment.places
         scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), books.low, books.high - books.low)
-        rival = books.unit_default(terms) if agent.default_competes else float("-inf")
+        rival = agent._rival(terms) if agent.default_competes else float("-inf")
         record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
         return Walk(record, type(record), scale, rival)
 
@@ -202,14 +203,16 @@ def _checkpoints(wanted: Any, horizon: int) -> Ints:
 def _has_kernels(agent: Agent, environment: Environment) -> bool:
     """Whether the engine's text is what this agent does; else it is driven play by play.
 
-    A subclass may do something else: of an agent, unless it names its gate again; of an index
-    policy, where it (or the policy itself) overrides a method the kernels stand for; of an
+    It must keep the account of a reward floor, not one of moments. A subclass may do something
+    else: of an agent, unless it names its gate again; of an index policy, where it (or the policy
+    itself) overrides a method the kernels stand for; of an
     environment, where it overrides ``pull``. And the step between the two units has to be one of
     the engine's numbers.
     """
     kind = type(agent.policy)
     return (
         "gate" in vars(type(agent))
+        and isinstance(agent.floor, RewardFloor)
         and issubclass(kind, IndexPolicy)
         and all(getattr(kind, name) is getattr(IndexPolicy, name) for name in _KERNEL_METHODS)
         and vars(agent.policy).keys().isdisjoint(_KERNEL_METHODS)
@@ -280,6 +283,11 @@ def _check_agent(name: Any, agent: Any, environment: Environment) -> None:
         raise InvalidInput(
             f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
             "simulate starts from fresh policies"
+        )
+    if isinstance(floor, MeanVarianceFloor) and floor.places < environment.places:
+        raise InvalidInput(
+            f"{who} keeps mean-variance books of {floor.places} places and the "
+            f"environment pays in {environment.places}; give its floor as many"
         )
     low, high = floor.reward_range
     least, most = bounds(environment)

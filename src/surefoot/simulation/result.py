@@ -45,8 +45,9 @@ class Result:
 
         "regret" is pseudo-regret, "received" the reward booked so far; "slack", the reward above
         the floor, and "minimum_slack", its least value so far, are exact up to the conversion to
-        float; "violating_rounds" counts the plays after which the slack was below zero. Raises
-        InvalidInput for an agent or a measure that is not here.
+        float; "violating_rounds" counts the plays after which the slack was below zero. Of an
+        agent with a mean-variance floor, "received" is t*MV_t, and "regret" is that of the means.
+        Raises InvalidInput for an agent or a measure that is not here.
         """
         self._check(name)
         if not isinstance(measure, str) or measure not in COLUMNS:
@@ -66,7 +67,7 @@ class Result:
             return books[:, :, LEAST] / unit
         if measure == "slack":
             return books[:, :, SLACK] / unit
-        required = books[:, :, T] * agent.floor.terms().floor
+        required = books[:, :, T] * agent.floor.asked
         return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
 
     def exact_minimum_slack(self, name: str) -> Decimal:

@@ -1,0 +1,128 @@
+"""MV-UCB for K arms: the mean-variance optimist of Du, Wang, Huang 2021, after Sani et al. 2012."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from fractions import Fraction
+from typing import Any, NamedTuple
+
+from surefoot._exact import exact, exact_range, shown
+from surefoot.errors import InvalidInput
+from surefoot.policies._index import IndexPolicy
+from surefoot.policies._kernels import NANO, IndexKernels, no_pledge, register
+from surefoot.policies.base import arm_labels
+
+_BASE = 1_000_000_000
+
+
+class MVUCBRecord(NamedTuple):
+    """Parameters of MV-UCB on rewards in [0, 1]."""
+
+    rho: float
+    """The weight of the mean, on that scale."""
+    level: float
+    """ln(12 K)."""
+
+
+def _init(policy: MVUCBRecord, n_arms: int) -> Any:
+    """Each arm's plays, exact sum, and exact sum of squares in two digits of base 10**9.
+
+    Squares of billionths leave an int64 after nine plays; their digits do not within 10**9.
+    """
+    return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
+
+
+def _scale(policy: MVUCBRecord, m: int) -> Any:
+    # 12 K m^3 itself would leave an int64.
+    return policy.level + 3.0 * math.log(m)
+
+
+def _index(policy: MVUCBRecord, state: Any, k: int, s: float, best: float) -> Any:
+    plays = state[0][k]
+    if plays == 0:
+        return math.inf
+    mean = float(state[1][k]) / NANO / plays
+    square = (float(state[2][k]) + float(state[3][k]) / NANO) / NANO / plays
+    variance = max(0.0, square - mean * mean)
+    return policy.rho * mean - variance + (5.0 + policy.rho) * math.sqrt(s / (2.0 * plays))
+
+
+def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
+    units = math.floor(reward * NANO + 0.5)
+    square = units * units
+    low = state[3][k] + square % _BASE
+    state[0][k] += 1
+    state[1][k] += units
+    state[2][k] += square // _BASE + low // _BASE
+    state[3][k] = low % _BASE
+
+
+register(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+
+
+class MVUCB(IndexPolicy):
+    """Play the arm with the largest upper confidence bound on rho*mean - variance.
+
+        index_i = MV_i + (5+rho) sqrt(ln(12 K m^3) / (2 N_i)),   N_i = 0 first, ties to the lowest
+        MV_i = rho*mean_i - population variance_i
+
+    Source: Du, Wang, Huang 2021, Algorithm MV-CUCB, the argmax line; the radius is that of Sani,
+    Lazaric, Munos 2012. It is made for rewards in [0, 1]: those of another range are scaled to
+    it, with rho/(r_max-r_min) for rho, which changes no comparison of arms (ours). m counts this
+    policy's own turns.
+
+    ``n_arms`` or ``arms``: the regular arms, the default not counted. ``rho`` > 0: the weight of
+    the mean. ``reward_range``: bounds of every reward. Both must be those of the floor. Raises
+    InvalidInput for anything else.
+
+    >>> import numpy as np
+    >>> policy = MVUCB(2, rho=1)
+    >>> for arm, reward in ((0, 0.5), (0, 0.5), (1, 0.0), (1, 1.0)):
+    ...     policy.update(arm, reward, None)
+    >>> policy.select(None, np.random.default_rng(0))  # equal means; arm 1 varies
+    0
+
+    Holds when: rewards lie in the range and are independent over time. Does not hold when:
+    rewards drift. The radius is wide: arms are not told apart before some 10**5 turns.
+    """
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        rho: Any = None,
+        reward_range: tuple[Any, Any] = (0, 1),
+        arms: Sequence[Any] | None = None,
+    ) -> None:
+        self.rho = exact(rho, "rho")
+        if self.rho <= 0:
+            raise InvalidInput(f"rho = {shown(rho)} must be > 0; it weighs the mean")
+        self.reward_range = exact_range(reward_range)
+        low, high = map(Fraction, self.reward_range)
+        K = len(arm_labels(n_arms, arms))
+        record = MVUCBRecord(float(Fraction(self.rho) / (high - low)), math.log(12 * K))
+        super().__init__(record, n_arms, arms)
+
+    def sure(self, value: float) -> float:
+        """The mean-variance of an arm that surely pays ``value``, on the scale of [0, 1]."""
+        return float(self.record.rho * value)
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings; decimals as strings."""
+        low, high = self.reward_range
+        return {
+            "arms": list(self.arms),
+            "rho": str(self.rho),
+            "reward_range": [str(low), str(high)],
+        }
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> MVUCB:
+        """The inverse of ``config``."""
+        low, high = map(Decimal, config["reward_range"])
+        return cls(rho=Decimal(config["rho"]), reward_range=(low, high), arms=config["arms"])
+
+    def __repr__(self) -> str:
+        low, high = self.reward_range
+        return f"MVUCB(n_arms={self.n_arms}, rho={self.rho}, reward_range=({low}, {high}))"
