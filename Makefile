@@ -27,7 +27,8 @@ layers: ## imports only point down
 docs: ## the documentation, into docs/_build/html
 	uv run --group docs sphinx-build -W --keep-going docs docs/_build/html
 
-bench: ## time what is marked as a benchmark, on one core
+bench: ## time the engine (benchmarks/RESULTS.md) and what is marked as a benchmark, on one core
+	uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
 
 pin: ## after a change of dependencies (UPGRADE=1: move every pin to its newest release)
