@@ -46,16 +46,17 @@ def summary(folder):
 def test_without_a_file_it_is_chicago(replay, tmp_path):
     code, out, _ = replay(*QUICK)
     assert code == 0
-    found = summary(tmp_path / "out" / "replay")
+    found = summary(tmp_path / "out" / "replay-chicago")
     assert found["default"] == {"arm": "UA", "value": 0.744702176}
     assert (found["alpha"], found["policy"], found["seed"]) == (0.02, "klucb", 0)
     assert "Choose a carrier, New York to Chicago:" in out
-    assert "Chart, runs.parquet and summary.json are in out/replay" in out
+    assert "Chart, runs.parquet and summary.json are in out/replay-chicago" in out
 
 
-def test_the_other_case(replay, tmp_path):
+def test_the_other_case_has_its_own_folder(replay, tmp_path):
+    assert replay(*QUICK)[0] == 0
     assert replay("--case", "atlanta", *QUICK)[0] == 0
-    assert summary(tmp_path / "out" / "replay")["default"]["arm"] == "DL"
+    assert summary(tmp_path / "out" / "replay-atlanta")["default"]["arm"] == "DL"
 
 
 def test_a_log_of_ones_own(replay, tmp_path, log):
@@ -82,7 +83,7 @@ def test_options_reach_the_backtest(replay, tmp_path):
         "--workers", "1", *QUICK,
     )  # fmt: skip
     assert code == 0
-    found = summary(tmp_path / "out" / "replay")
+    found = summary(tmp_path / "out" / "replay-log")
     assert found["default"] == {"arm": 7, "value": 2}
     assert found["reward_range"] == {"low": -1, "high": 4, "is": "given"}
     assert (found["alpha"], found["policy"], found["seed"]) == (0.1, "ucb1", 9)
@@ -93,7 +94,7 @@ def test_options_reach_the_backtest(replay, tmp_path):
 def test_json_is_all_that_is_printed(replay, tmp_path, log):
     code, out, _ = replay(log, "--default", "old", "--json", *QUICK)
     assert code == 0
-    assert json.loads(out) == summary(tmp_path / "out" / "replay")
+    assert json.loads(out) == summary(tmp_path / "out" / "replay-log")
 
 
 def test_many_arms_are_cut_but_never_the_default(replay, tmp_path):
@@ -108,13 +109,51 @@ def test_many_arms_are_cut_but_never_the_default(replay, tmp_path):
 def test_results_are_replaced_only_if_told_so(replay, log):
     words = (log, "--default", "old", *QUICK)
     assert replay(*words)[0] == 0
-    before = (Path("out/replay") / "summary.json").read_bytes()
+    before = (Path("out/replay-log") / "summary.json").read_bytes()
     code, out, err = replay(*words, "--seed", "1")
     assert (code, out) == (2, "")
     assert "already holds summary.json; replace it with --overwrite" in err
     assert replay(*words)[0] == 0  # the very same again
-    assert (Path("out/replay") / "summary.json").read_bytes() == before
+    assert (Path("out/replay-log") / "summary.json").read_bytes() == before
     assert replay(*words, "--seed", "1", "--overwrite")[0] == 0
+
+
+def test_numbers_of_a_column_are_alike(replay, tmp_path):
+    lines = "arm,reward\n" + "old,52060\nnew,61054.5\nworse,0\n" * 40
+    (tmp_path / "log.csv").write_text(lines)
+    out = replay("log.csv", "--default", "old", *QUICK)[1]
+    rows = {line.split("  ")[1]: line.split() for line in out.splitlines() if " 40 " in line}
+    means = [rows[arm][-1] for arm in ("new", "old (default)", "worse")]
+    assert means == ["61,055", "52,060", "0"] or means == ["61,054", "52,060", "0"]
+    words = " ".join(out.split())
+    assert "counts as 52,060, its logged mean" in words
+    assert "leaves [0, 61,054.5]" in words
+    assert "e+0" not in words
+    assert "0.0k" not in words
+
+
+def test_a_claimed_range_is_stated_and_a_folder_is_called_after_the_file(replay, tmp_path, log):
+    out = replay(log, "--default", "old", "--reward-range", "-1", "2.5", *QUICK)[1]
+    claim = "Your claim: no reward leaves [\N{MINUS SIGN}1, 2.5]. The guarantee rests on it."
+    assert claim in " ".join(out.split())
+    assert claim in summary(tmp_path / "out" / "replay-log")["notes"]
+
+
+def test_a_horizon_without_exploration_says_so_first(replay, log):
+    out = replay(log, "--default", "old", "--runs", "1", "--horizon", "3")[1]
+    assert " ".join(out.split()).startswith(
+        "log.csv: the horizon (3) is shorter than the wait (20 plays until the first exploration), "
+        "so nothing can be explored"
+    )
+
+
+def test_names_and_spreads_fit_a_terminal_of_80_columns(replay, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "80")
+    out = replay("--case", "atlanta", "--runs", "2")[1]
+    table = out.split("Mean over the runs")[0]
+    assert "\N{HORIZONTAL ELLIPSIS}" not in table
+    assert " guarded " in table
+    assert " unguarded " in table
 
 
 def test_markup_in_a_label_is_no_markup(replay, tmp_path):
@@ -134,9 +173,17 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
         (("log.csv", "--default", "old", "--arm-column", "ad"), "has no column 'ad'; its columns"),
         (("log.csv", "--default", "old", "--alpha", "1.5"), "alpha = 1.5 must lie strictly"),
         (("log.csv", "--default", "old", "--alpha", "nan"), "alpha must be finite, got nan"),
-        (("log.csv", "--default", "old", "--reward-range", "0", "0.5"), "outside the reward_rang"),
+        (
+            ("log.csv", "--default", "old", "--reward-range", "0", "0.5"),
+            "is 1, outside --reward-range 0 0.5; wid",
+        ),
+        (
+            ("log.csv", "--default", "old", "--reward-range", "1", "0"),
+            "--reward-range 1 0 must give",
+        ),
+        (("log.csv", "--default", "old", "--seed", "x"), "--seed = x must be an int"),
         (("log.csv", "--default", "old", "--runs", "0"), "runs = 0 must be an int >= 1"),
-        (("log.csv", "--default", "old", "--workers", "0"), "'--workers'"),
+        (("log.csv", "--default", "old", "--workers", "0"), "--workers = 0 must be >= 1"),
         (("log.csv", "--default", "old", "--policy", "x"), "'--policy'"),
         (("log.csv", "--default", "old", "--case", "atlanta"), "exclude each other; give one"),
         (("--case", "boston"), "'--case'"),
@@ -174,7 +221,7 @@ def test_ctrl_c_writes_nothing(replay, tmp_path, log, monkeypatch):
     code, out, err = replay(log, "--default", "old", *QUICK)
     assert (code, out) == (130, "")
     assert "stopped: nothing was written" in err
-    assert not (tmp_path / "out" / "replay" / "summary.json").exists()
+    assert not (tmp_path / "out" / "replay-log" / "summary.json").exists()
 
 
 def test_the_help_names_the_default_alphas(replay):
@@ -198,5 +245,5 @@ def test_the_command_runs_and_draws(tmp_path, log):
         cwd=tmp_path, capture_output=True, text=True, check=False,
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
-    written = sorted(file.name for file in (tmp_path / "out" / "replay").iterdir())
+    written = sorted(file.name for file in (tmp_path / "out" / "replay-log").iterdir())
     assert written == ["replay.pdf", "replay.png", "replay.svg", "runs.parquet", "summary.json"]

@@ -80,12 +80,14 @@ def test_options_repeat_and_k_may_be_a_capital(tmp_path):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (["--alpha", "1.5"], "alpha = 1.5: input should be less than 1"),
-        (["--alpha", "x"], "Invalid value for '--alpha': "),
-        (["--k", "0"], "K = 0: "),
-        (["--horizon", "1"], "horizon = 1: "),
-        (["--runs", "0"], "runs = 0: "),
-        (["--seed", "-1"], "seed = -1: "),
+        (["--alpha", "5"], "alpha = 5 must lie strictly between 0 and 1; 0.05 gives up at most"),
+        (["--alpha", "x"], "--alpha = x must be a number\n"),
+        (["--seed", "x"], "--seed = x must be an int\n"),
+        (["--k", "1.5"], "--k/--K = 1.5 must be an int\n"),
+        (["--k", "0"], "K = 0 must be >= 1"),
+        (["--horizon", "1"], "horizon = 1 must be >= 2"),
+        (["--runs", "0"], "runs = 0 must be >= 1"),
+        (["--seed", "-1"], "seed = -1 must be >= 0"),
         (["--workers", "0"], "workers = 0 must be an int >= 1"),
         (["--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
         (["--runz", "1"], "No such option: --runz"),
@@ -148,6 +150,25 @@ def test_resuming_needs_no_options_and_overwriting_starts_again(made, tmp_path):
     assert study("--overwrite", "--k", 2, "--horizon", 60, "--runs", 1, "--out", out).exit_code == 0
     assert [panel["K"] for panel in json.loads((out / "summary.json").read_text())["panels"]] == [2]
     assert not list(out.glob("cmab-K3*"))
+
+
+def test_resuming_where_nothing_is_says_so(tmp_path):
+    done = study("--resume", *SMALL, "--out", tmp_path / "out")
+    assert done.exit_code == 0
+    assert f"nothing to resume in {tmp_path / 'out'}; starting afresh\n" in done.stderr
+    again = study("--resume", "--out", tmp_path / "out")
+    assert "nothing to resume" not in again.stderr
+
+
+def test_fewer_runs_than_are_kept_are_shown_but_the_others_not_forgotten(made, tmp_path):
+    out = tmp_path / "out"
+    shutil.copytree(made[0], out)
+    fewer = study("--resume", "--runs", 1, "--out", out)
+    assert "2 runs are kept, 1 shown; --resume without --runs" in fewer.stderr
+    assert json.loads((out / "summary.json").read_text())["panels"][0]["runs"] == 1
+    all_again = study("--resume", "--out", out)
+    assert "shown" not in all_again.stderr
+    assert (out / "summary.json").read_bytes() == (made[0] / "summary.json").read_bytes()
 
 
 def test_an_out_that_cannot_be_written_is_one_line(tmp_path):

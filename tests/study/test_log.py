@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study.log import label, read
+from surefoot.study.log import label, read, within
 
 
 def rows(folder, content, name="log.csv", **columns):
@@ -172,3 +172,22 @@ def test_without_polars_the_error_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
     with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
         read("log.csv")
+
+
+@pytest.mark.parametrize(
+    ("bounds", "said"),
+    [
+        (
+            (0, 60.0),
+            r"^the reward in row 2 is -0\.5, outside --reward-range 0 60; widen it or corr",
+        ),
+        ((-1, 60), "^the reward in row 4 is 63.2, outside --reward-range -1 60; "),
+        ((60, 0), "^--reward-range 60 0 must give the lower bound first"),
+        ((float("nan"), 0), "^--reward-range nan 0 must"),
+    ],
+)
+def test_a_range_too_narrow_is_named_as_it_was_asked_for(bounds, said):
+    frame = pl.DataFrame({"reward": [1.0, -0.5, None, 63.2]})
+    with pytest.raises(InvalidInput, match=said):
+        within(frame, *bounds)
+    within(frame, -0.5, 63.2)

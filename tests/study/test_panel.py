@@ -53,17 +53,17 @@ def test_none_changes_nothing():
 @pytest.mark.parametrize(
     ("change", "message"),
     [
-        ({"K": (0,)}, "K = 0: "),
-        ({"K": ()}, r"K = \(\): "),
-        ({"alpha": (0.05, 1.0)}, "alpha = 1.0: input should be less than 1"),
-        ({"alpha": (float("nan"),)}, "alpha = nan: "),
-        ({"horizon": 1}, "horizon = 1: "),
-        ({"horizon": 10**9 + 1}, "horizon = 1000000001: "),
-        ({"runs": 0}, "runs = 0: "),
-        ({"seed": -1}, "seed = -1: "),
-        ({"mu0": 0}, "mu0 = 0: "),
-        ({"radius": "wide"}, "radius = 'wide': "),
-        ({"colour": "red"}, "colour = 'red': "),
+        ({"K": (0,)}, "K = 0 must be "),
+        ({"K": ()}, r"K = \(\) "),
+        ({"alpha": (0.05, 1.0)}, "alpha = 1 must lie strictly between 0 and 1"),
+        ({"alpha": (float("nan"),)}, "alpha = nan must lie strictly"),
+        ({"horizon": 1}, "horizon = 1 must be >= 2"),
+        ({"horizon": 10**9 + 1}, "horizon = 1000000001 must be <= 1,000,000,000"),
+        ({"runs": 0}, "runs = 0 must be "),
+        ({"seed": -1}, "seed = -1 must be >= 0"),
+        ({"mu0": 0}, "mu0 = 0 must be "),
+        ({"radius": "wide"}, "radius = 'wide' must be "),
+        ({"colour": "red"}, "colour = 'red' "),
     ],
 )
 def test_what_does_not_fit_is_one_line_that_names_it(change, message):

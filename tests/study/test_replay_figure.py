@@ -6,6 +6,7 @@ from matplotlib.text import Text
 from surefoot.study import replay_figure, style
 from surefoot.study.replay import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest, Subject
 from surefoot.study.replay_findings import Findings
+from surefoot.study.replay_numbers import amount
 
 
 def findings(log, default="a", **options):
@@ -94,7 +95,7 @@ def test_the_words_carry_the_numbers(drawn):
     agent = found.agent(UNGUARDED)
     deepest, below = agent["worst_shortfall"], round(3 * agent["runs_below_floor"])
     assert deepest > 0
-    assert f"unguarded\nup to {replay_figure.amount(deepest)} below,\n{below} of 3 runs" in right
+    assert f"unguarded\nup to {amount(deepest)} below,\n{below} of 3 runs" in right
 
 
 def test_a_fall_that_would_flatten_the_rest_leaves_the_chart(drawn):
@@ -130,3 +131,28 @@ def test_a_label_that_no_font_has_makes_no_noise(tmp_path, monkeypatch):
     data = {"arm": ["\N{CJK UNIFIED IDEOGRAPH-5ABD}", "b"] * 30, "reward": [1, 1] * 30}
     found = findings(data, "\N{CJK UNIFIED IDEOGRAPH-5ABD}", horizon=100)
     assert replay_figure.draw(found, tmp_path / "x")  # a warning would be an error
+
+
+MONEY = ["summer sale homepage banner, long", *(f"banner {number}" for number in range(14))]
+
+
+@pytest.mark.parametrize(
+    ("arms", "mean", "spread"),
+    [(MONEY, 50_000, 9_000), (["a", "b"], 9, 10), (["a", "b"], 1e-7, 1e-8), (MONEY, 4e8, 9e7)],
+)
+@pytest.mark.parametrize("rising", [True, False])
+def test_all_that_is_written_stays_on_the_sheet_and_apart(drawn, arms, mean, spread, rising):
+    noise = np.random.default_rng(0).normal(0, spread, (40, len(arms)))
+    means = mean + spread * np.linspace(0, 1 if rising else -0.5, len(arms))
+    data = {"arm": arms * 40, "reward": (means + noise).ravel()}
+    figure = drawn(findings(data, arms[0], horizon=3_000))
+    figure.canvas.draw()
+    left, right = (axes.get_tightbbox() for axes in figure.axes)
+    assert left.x0 >= 0
+    assert left.x1 < right.x0
+    assert right.x1 <= figure.bbox.x1
+    for axes in figure.axes:
+        assert axes.get_window_extent().width > 0.15 * figure.bbox.width
+    (inset,) = figure.axes[0].child_axes
+    assert inset.get_tightbbox().x0 > figure.axes[0].get_window_extent().x0
+    assert figure.texts[0].get_window_extent().x1 <= figure.bbox.x1

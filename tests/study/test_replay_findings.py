@@ -3,7 +3,6 @@ import json
 import polars as pl
 import pytest
 
-from surefoot.study import replay_findings
 from surefoot.study.replay import GUARDED, JOINED, UNGUARDED, Backtest, Subject
 from surefoot.study.replay_findings import Findings
 
@@ -80,7 +79,8 @@ def test_the_notes_say_what_the_numbers_are_and_are_not(found):
 
 def test_a_range_that_is_given_is_no_assumption_of_ours():
     notes = findings(reward_range=(0, 1)).notes()
-    assert len(notes) == 3
+    assert len(notes) == 4
+    assert notes[3] == "Your claim: no reward leaves [0, 1]. The guarantee rests on it."
     assert "assumption" not in " ".join(notes)
 
 
@@ -121,13 +121,21 @@ def test_the_best_arms_are_shown_and_the_default_always():
     assert left_out == 7
 
 
-def test_amounts_are_short_and_alike():
-    amount = replay_findings.amount
-    assert [amount(value) for value in (0, 0.00123, 9.99, 167, 9_999, 12_345, 2.5e6)] == [
-        "0", "0.00123", "9.99", "167", "9,999", "12.3k", "2.50M",
-    ]  # fmt: skip
-    assert amount(1e-9) == "1.00e-09"
-    assert amount(3e300) == "3.00e+300"
-    assert amount(58.02, beside=167) == "58"
-    assert amount(5, signed=True) == "+5.00"
-    assert amount(-5) == "\N{MINUS SIGN}5.00"
+@pytest.mark.parametrize(("horizon", "explored"), [(9, 0), (10, 1)])
+def test_a_horizon_that_explores_nothing_is_no_success(horizon, explored):
+    found = findings(horizon=horizon)
+    assert found.backtest.first_exploration == 10
+    assert horizon - found.agent(GUARDED)["default_plays"]["min"] == explored
+    wait = f"horizon ({horizon}) is shorter than the wait (10 plays until the first exploration)"
+    assert (wait in found.headline()) == (explored == 0)
+    assert ("never below" in found.headline()) == (explored == 1)
+
+
+def test_a_label_that_is_cut_is_in_full_once():
+    log = {"arm": ["summer sale homepage banner, long", "b"] * 40, "reward": [1, 0] * 40}
+    backtest = Backtest(Subject(log, log["arm"][0], "Try", "A log."), 0.1, runs=1, horizon=10)
+    list(backtest.steps(engine="plain"))
+    setting = Findings(backtest).notes()[0]
+    assert setting.endswith(
+        ' "summer sale\N{HORIZONTAL ELLIPSIS}" is summer sale homepage banner, long.'
+    )

@@ -46,6 +46,17 @@ def test_more_runs_go_on_and_fewer_use_the_first(store):
     assert Store(store.folder, SWEEP.but(runs=2), resume=True).finished("cmab-K3") == [0, 1]
 
 
+def test_fewer_runs_leave_the_aim_as_it_is(store):
+    store.keep("cmab-K3", 2, FRAME)
+    fewer = Store(store.folder, SWEEP.but(runs=2), resume=True)
+    fewer.claim()
+    assert (fewer.kept, fewer.finished("cmab-K3")) == (1, [])
+    assert asked_for(store.folder, SWEEP, resume=True).runs == 3
+    more = Store(store.folder, SWEEP.but(runs=5), resume=True)
+    more.claim()
+    assert asked_for(store.folder, SWEEP, resume=True).runs == 5
+
+
 @pytest.mark.parametrize(
     ("field", "value"),
     [("K", (4,)), ("alpha", (0.1,)), ("horizon", 60), ("seed", 1), ("mu0", 0.6), ("delta", 0.01)],

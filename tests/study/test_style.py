@@ -58,10 +58,34 @@ def test_a_caption_makes_the_sheet_taller_and_stays_inside_it():
     assert words.y1 < panels_of_long[0].get_window_extent().y0
 
 
+@pytest.mark.parametrize("words", [1, 20, 40])
+def test_a_long_title_stays_on_the_sheet(words):
+    with style.sheet("Title " * words, "A caption.") as (figure, _):
+        title = figure.texts[0].get_window_extent()
+        assert 0 <= title.x0
+        assert title.x1 <= figure.bbox.x1
+        assert (figure.texts[0].get_size() == 13) == (words == 1 or words == 20)
+
+
 def test_digits_are_grouped_and_minus_is_a_minus():
     _, panels, _ = drawn(columns=1)
     show = panels[0].yaxis.get_major_formatter()
     assert [show(-12_500.0, 0), show(0.5, 0)] == ["\N{MINUS SIGN}12,500", "0.5"]
+
+
+@pytest.mark.parametrize("text", ["x", "a label of some length"])
+def test_panels_that_are_fit_leave_room_for_what_is_beside_them(text):
+    with style.sheet("Title", "A caption.", columns=2) as (figure, panels):
+        for axes in panels:
+            axes.set_ylim(0, 1e9)
+            style.label_ends(axes, [(2, text, style.GUARDED)])
+        style.fit(panels)
+        left, right = (axes.get_tightbbox() for axes in panels)
+        free = [left.x0, right.x0 - left.x1, figure.bbox.x1 - right.x1]
+    assert min(free) > 0.1 * figure.get_dpi()
+    assert max(free) < 0.5 * figure.get_dpi()
+    widths = [axes.get_window_extent().width for axes in panels]
+    assert widths[0] == pytest.approx(widths[1])
 
 
 @given(st.lists(st.tuples(st.floats(0, 500), st.sampled_from([10.0, 20.0])), max_size=8))

@@ -25,7 +25,7 @@ class OneLine(TyperGroup):
         try:
             code = super().main(*args, **extra)
         except typer.TyperException as error:
-            _fail(error.format_message(), error.exit_code)
+            _fail(_reworded(error), error.exit_code)
         except InvalidInput as error:
             _fail(str(error), 2)
         except SurefootError as error:
@@ -34,6 +34,20 @@ class OneLine(TyperGroup):
             where = f": {error.filename}" if error.filename else ""
             _fail(f"{error.strerror or error}{where}", 1)
         sys.exit(code)
+
+
+def _reworded(error: typer.TyperException) -> str:
+    """The message of a wrong option; where it is pydantic's, in our words and with the value."""
+    cause, said = error.__cause__, error.format_message()
+    if not (isinstance(cause, ValueError) and hasattr(cause, "errors")):
+        return said
+    fault = cause.errors()[0]
+    if fault["type"] == "value_error":
+        return said
+    from surefoot.study.panel import must
+
+    where = said.split(": ")[0].removeprefix("Invalid value for ").replace("' / '", "/").strip("'")
+    return f"{where} = {fault['input']} {must(fault)}"
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -13,7 +13,7 @@ from surefoot.cli._progress import tell, watch
 if TYPE_CHECKING:
     from surefoot.study.replay_findings import Findings
 
-OUT = Path("out/replay")
+OUT = Path("out")
 
 
 class Case(StrEnum):
@@ -67,7 +67,12 @@ RewardRange = Annotated[
 BuiltIn = Annotated[
     Case | None, typer.Option(help="A built-in case instead of a FILE. Default: chicago.")
 ]
-Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
+Out = Annotated[
+    Path | None,
+    typer.Option(
+        help="Folder for all that is written. Default: out/replay-NAME, of the FILE or the case."
+    ),
+]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Replace another backtest in the folder.")
 ]
@@ -92,7 +97,7 @@ def replay(
     seed: Seed = 0,
     reward_range: RewardRange = None,
     case: BuiltIn = None,
-    out: Out = OUT,
+    out: Out = None,
     overwrite: Overwrite = False,
     workers: Workers = None,
     as_json: AsJson = False,
@@ -119,20 +124,24 @@ def replay(
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
     """
+    from surefoot.study.log import within
     from surefoot.study.output import to_json
     from surefoot.study.replay import Backtest
     from surefoot.study.replay_files import claim, write
     from surefoot.study.replay_findings import Findings
 
     subject = _subject(file, default, arm_column, reward_column, case)
+    if reward_range is not None:
+        within(subject.frame, *reward_range)
+    folder = OUT / f"replay-{subject.name}" if out is None else out
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
-    claim(backtest, out, overwrite)
+    claim(backtest, folder, overwrite)
     if watch(backtest.steps(workers)).stopped:
         tell("stopped: nothing was written")
         raise typer.Exit(130)
     findings = Findings(backtest)
-    summary = write(findings, out)
-    typer.echo(to_json(summary)) if as_json else _show(findings, summary, out)
+    summary = write(findings, folder)
+    typer.echo(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 
 def _subject(
@@ -163,7 +172,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     from rich.table import Table
 
     from surefoot.study.replay import GUARDED
-    from surefoot.study.replay_findings import amount, percent
+    from surefoot.study.replay_numbers import amount, full, percent, scale
 
     console = Console(highlight=False, markup=False)
     always = f"above always\n{findings.backtest.shown}"
@@ -179,12 +188,14 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
         "plays\nbelow",
     ):  # fmt: skip
         table.add_column(heading, justify="right", no_wrap=True)
-    furthest = max(agent["worst_shortfall"] for agent in summary["agents"])
-    for agent in summary["agents"]:
+    agents = summary["agents"]
+    furthest = scale(agent["worst_shortfall"] for agent in agents)
+    gains = scale(max(abs(agent["gain"][end]) for end in ("min", "max")) for agent in agents)
+    for agent in agents:
         guarded = agent["name"] == GUARDED
         table.add_row(
-            findings.called(agent["name"]), _spread(agent["gain"], signed=True),
-            _spread(agent["default_plays"]) if guarded else "\N{EN DASH}",
+            findings.called(agent["name"]), _gain(agent["gain"], gains),
+            _plays(agent["default_plays"]) if guarded else "\N{EN DASH}",
             amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
             percent(agent["plays_below_floor"]),
         )  # fmt: skip
@@ -193,9 +204,10 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     arms.add_column("rows", justify="right")
     arms.add_column("mean reward", justify="right")
     shown, left_out = findings.shown_arms()
+    largest = max(abs(arm["mean"]) for arm in shown)
     for arm in shown:
         name = f"{arm['arm']} (default)" if arm["is_default"] else f"{arm['arm']}"
-        arms.add_row(name, f"{arm['rows']:,}", f"{arm['mean']:.4g}")
+        arms.add_row(name, f"{arm['rows']:,}", full(arm["mean"], largest))
     if left_out:
         arms.add_row(f"and {left_out:,} more", "", "")
     console.print(arms)
@@ -204,11 +216,21 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     console.print(f"Chart, runs.parquet and summary.json are in {out}", soft_wrap=True)
 
 
-def _spread(values: dict[str, float], *, signed: bool = False) -> str:
-    """Mean, and below it least and most."""
-    from surefoot.study.replay_findings import amount
+def _gain(values: dict[str, float], beside: float) -> str:
+    """Mean, and below it least and most, as all of the column."""
+    from surefoot.study.replay_numbers import amount
+
+    mean, low, high = (amount(values[key], beside, signed=True) for key in ("mean", "min", "max"))
+    return mean if low == high else f"{mean}\n{low} to {high}"
+
+
+def _plays(values: dict[str, float]) -> str:
+    """The same for what is counted."""
+    from surefoot.study.replay_numbers import amount, full
 
     mean, low, high = values["mean"], values["min"], values["max"]
-    size = max(abs(low), abs(high))
-    mean_, low_, high_ = (amount(value, size, signed=signed) for value in (mean, low, high))
-    return mean_ if low == high else f"{mean_}\n{low_} to {high_}"
+    if high < 100_000:
+        texts = full(mean, figures=3), f"{low:,.0f}", f"{high:,.0f}"
+    else:
+        texts = amount(mean, high), amount(low, high), amount(high)
+    return texts[1] if low == high else f"{texts[0]}\n{texts[1]} to {texts[2]}"

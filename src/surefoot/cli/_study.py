@@ -93,18 +93,28 @@ def cmab(
         K=k, alpha=alpha, horizon=horizon, runs=runs, seed=seed,
     )  # fmt: skip
     store = Store(out, sweep, resume=resume, overwrite=overwrite)
+    if resume and not store.begun:
+        tell(f"nothing to resume in {out}; starting afresh")
     done, total, stopped = watch(conduct(store, workers))
+    _tell_kept(store, done, total, stopped)
+    summary = conclude(store)
+    typer.echo(to_json(summary)) if as_json else _show(summary, out)
+    if stopped:
+        raise typer.Exit(130)
+
+
+def _tell_kept(store: Any, done: int, total: int, stopped: bool) -> None:
+    """What of the study is in its folder, where that is not what one has just asked for."""
     if stopped:
         tell(
             f"stopped: {done} of {total} runs are finished and kept in {store.folder}; "
             "the same command goes on"
         )
     elif store.begun:
-        tell(f"{out} held this study already; its finished runs are kept")
-    summary = conclude(store)
-    typer.echo(to_json(summary)) if as_json else _show(summary, out)
-    if stopped:
-        raise typer.Exit(130)
+        tell(f"{store.folder} held this study already; its finished runs are kept")
+        if store.kept > total:
+            way = "--resume without --runs goes on with all"
+            tell(f"{store.kept} runs are kept, {total} shown; {way}")
 
 
 def _show(summary: dict[str, Any], out: Path) -> None:

@@ -63,6 +63,29 @@ def label(text: str, frame: pl.DataFrame) -> Any:
     return next((known for known in frame["arm"].drop_nulls().unique() if str(known) == text), text)
 
 
+def within(frame: pl.DataFrame, low: float, high: float) -> None:
+    """Raise InvalidInput unless all rewards lie in the range that ``--reward-range`` claims.
+
+    >>> import polars as pl
+    >>> within(pl.DataFrame({"reward": [1.0, 2.5]}), 0, 2)
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: the reward in row 2 is 2.5, outside --reward-range 0 2; widen it \
+or correct the log
+    """
+    import polars as pl
+
+    claim = f"--reward-range {low:.10g} {high:.10g}"
+    if not low < high:
+        raise InvalidInput(f"{claim} must give the lower bound first, then a higher one")
+    rewards = frame["reward"].cast(pl.Float64)
+    for row in ((rewards < low) | (rewards > high)).arg_true()[:1]:
+        raise InvalidInput(
+            f"the reward in row {row + 1} is {rewards[row]:.10g}, outside {claim}; widen it or "
+            "correct the log"
+        )
+
+
 def _parquet(path: Path, arm: str, reward: str) -> pl.DataFrame:
     import polars as pl
 

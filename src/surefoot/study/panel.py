@@ -14,6 +14,9 @@ from surefoot.errors import InvalidInput
 M = TypeVar("M", bound=BaseModel)
 MAIN = "cmab-K72-alpha0.05"
 """The panel in the paper's main text, and the default of the command."""
+_STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the default's reward"
+_SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_KINDS = {"int_": "an int", "float_": "a number", "bool_": "true or false"}
 
 
 class Printed(BaseModel):
@@ -92,10 +95,10 @@ class Sweep(Printed, Chosen):
     def but(self, **changes: Any) -> Self:
         """The same with some fields changed; those given as None stay. Raises InvalidInput.
 
-        >>> Sweep.of(read("cmab-K72-alpha0.05")).but(alpha=(1.5,))
+        >>> Sweep.of(read("cmab-K72-alpha0.05")).but(alpha=(1.5,))  # doctest: +ELLIPSIS
         Traceback (most recent call last):
         ...
-        surefoot.errors.InvalidInput: alpha = 1.5: input should be less than 1
+        surefoot.errors.InvalidInput: alpha = 1.5 must lie strictly between 0 and 1; ...
         """
         given = {field: value for field, value in changes.items() if value is not None}
         changed = _checked(type(self), {**self.model_dump(), **given})
@@ -147,5 +150,23 @@ def _checked(model: type[M], values: Any) -> M:
     except ValidationError as error:
         first = error.errors()[0]
         where = first["loc"][0] if first["loc"] else model.__name__
-        message = first["msg"][0].lower() + first["msg"][1:]
-        raise InvalidInput(f"{where} = {first['input']!r}: {message}") from None
+        value = first["input"]
+        shown = f"{value:.10g}" if isinstance(value, float) else repr(value)
+        raise InvalidInput(f"{where} = {shown} {must(first, where)}") from None
+
+
+def must(fault: Any, where: Any = None) -> str:
+    """What a value must be, in our words, from one of pydantic's errors at a field.
+
+    >>> must({"type": "int_parsing", "msg": "Input should be a valid integer"})
+    'must be an int'
+    """
+    kind, bounds = fault["type"], fault.get("ctx", {})
+    if where == "alpha" and kind in {"less_than", "greater_than", "finite_number"}:
+        return _STRICTLY
+    for name, sign in _SIGNS.items():
+        if name in bounds:
+            return f"must be {sign} {bounds[name]:,}"
+    kinds = [what for prefix, what in _KINDS.items() if kind.startswith(prefix)]
+    message = fault["msg"].replace("Input should be", "must be")
+    return f"must be {kinds[0]}" if kinds else f"{message[0].lower()}{message[1:]}"

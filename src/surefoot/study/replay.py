@@ -47,6 +47,8 @@ class Subject:
     source: str
     reward: str = "reward"
     play: str = "play"
+    name: str = "log"
+    """What its folder is called after."""
     alpha: float = 0.05
     """What its owner is willing to lose, unless said otherwise."""
 
@@ -61,7 +63,7 @@ def built_in(name: str, default: str | None = None) -> Subject:
     case = flights.find(name)
     frame = flights.load(case)
     incumbent = case.default if default is None else default
-    names = case.title, case.sentence, "on-time flights", "flight"
+    names = case.title, case.sentence, "on-time flights", "flight", name
     return Subject(frame, incumbent, *names, alpha=case.alpha)
 
 
@@ -80,7 +82,9 @@ def own(
         )
     name = Path(path).name
     title = name if len(name) <= 40 else f"{name[:39]}…"
-    return Subject(frame, log.label(default, frame), title, f"{name}, {len(frame):,} rows.")
+    source = f"{name}, {len(frame):,} rows."
+    plain = name.removesuffix(".gz").removesuffix(".zst")
+    return Subject(frame, log.label(default, frame), title, source, name=Path(plain).stem)
 
 
 class Backtest:
@@ -151,6 +155,15 @@ class Backtest:
     def least(self) -> Decimal:
         """The floor of one play, (1-alpha) times the default's value, in exact units."""
         return self.floor.unit.decimal(self.floor.terms().floor)
+
+    @property
+    def first_exploration(self) -> int:
+        """The first play at which the guarded agent may explore, however lucky it is.
+
+        As many deposits come before it as one exploration can lose.
+        """
+        terms = self.floor.terms()
+        return 1 + -(-terms.hold // max(1, terms.deposit))
 
     @property
     def shown(self) -> str:

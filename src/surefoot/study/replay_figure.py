@@ -10,15 +10,16 @@ import numpy as np
 
 from surefoot.study import style
 from surefoot.study.replay import AGENTS, GUARDED, JOINED, UNGUARDED
-from surefoot.study.replay_findings import Findings, amount, percent
+from surefoot.study.replay_findings import Findings
+from surefoot.study.replay_numbers import amount, percent, tick
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.axis import Axis
 
 CURVES = {GUARDED: style.GUARDED, UNGUARDED: style.UNGUARDED, JOINED: style.COMPARATOR}
 _SIZE = (12.6, 4.7)
 _CLEAR = 0.6  # of the left panel's height: what is not the inset's
-_FOR_LABELS = 0.65  # inches taken from each panel, so that the labels beside it may be longer
 
 
 def draw(findings: Findings, stem: Path) -> list[Path]:
@@ -33,14 +34,18 @@ def draw(findings: Findings, stem: Path) -> list[Path]:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # no font has all that a label may
         with style.sheet(title, caption, 2, _SIZE) as (figure, (left, right)):
             for axes in (left, right):
-                place = axes.get_position()
-                width = place.width - _FOR_LABELS / _SIZE[0]
-                axes.set_position((place.x0, place.y0, width, place.height))
                 axes.locator_params(axis="x", nbins=6)
                 axes.set_xlabel(findings.backtest.subject.play)
+                _short_ticks(axes.yaxis)
             _bought(left, findings)
             _risked(right, findings)
+            style.fit((left, right))
             return style.save(figure, stem)
+
+
+def _short_ticks(axis: Axis) -> None:
+    """Write what stands along an axis as the labels on the right do."""
+    axis.set_major_formatter(lambda value, _: tick(value, max(map(abs, axis.get_view_interval()))))
 
 
 def _bought(axes: Axes, findings: Findings) -> None:
@@ -72,7 +77,8 @@ def _bought(axes: Axes, findings: Findings) -> None:
         ends = (middle[-1], least[-1], most[-1])
         mean, worst, best = (amount(end, max(map(abs, ends)), signed=True) for end in ends)
         where = ", off the chart" if middle[-1] < low else ""
-        text = f"{findings.called(name)}{where}\n{mean} ({worst} to {best})"
+        spread = "" if worst == best else f" ({worst} to {best})"
+        text = f"{findings.called(name)}{where}\n{mean}{spread}"
         labels.append((max(float(middle[-1]), low), text, curve))
     style.line(axes, t, np.zeros(len(t)), style.DEFAULT)
     style.line(axes, t, floor, style.FLOOR)
@@ -99,6 +105,8 @@ def _in_full(axes: Axes, findings: Findings, rising: bool) -> None:
     backtest, t = findings.backtest, findings.t
     box = (0.17, 0.62, 0.27, 0.27) if rising else (0.44, 0.1, 0.27, 0.22)
     inset = style.inset(axes, box, "received in all")
+    for axis in (inset.xaxis, inset.yaxis):
+        _short_ticks(axis)
     inset.locator_params(axis="x", nbins=2)
     inset.locator_params(axis="y", nbins=3)
     for name in (UNGUARDED, GUARDED):
@@ -120,7 +128,6 @@ def _risked(axes: Axes, findings: Findings) -> None:
     axes.set_ylim(-depth, top)
     axes.axhspan(-depth, 0, color=style.HAIR, alpha=0.45, linewidth=0)
     labels = []
-    largest = max(findings.agent(name)["worst_shortfall"] for name in AGENTS)
     for name in reversed(AGENTS):
         curve, agent = CURVES[name], findings.agent(name)
         style.line(axes, t, worst[name], curve)
@@ -133,7 +140,7 @@ def _risked(axes: Axes, findings: Findings) -> None:
                 marker="o", color=curve.colour, markersize=5,
             )  # fmt: skip
             text = (
-                f"{findings.called(name)}\nup to {amount(shortfall, largest)} below,\n"
+                f"{findings.called(name)}\nup to {amount(shortfall)} below,\n"
                 f"{round(runs * agent['runs_below_floor']):,} of {runs:,} runs,\n"
                 f"{percent(agent['plays_below_floor'])} of plays"
             )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-import math
+import textwrap
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -17,6 +17,7 @@ from surefoot.study.replay import (
     Backtest,
     listed,
 )
+from surefoot.study.replay_numbers import amount, full
 from surefoot.study.summary import spread
 
 if TYPE_CHECKING:
@@ -30,7 +31,7 @@ SETTING = (
     "{default} too, for what it then pays."
 )
 CREDIT = (
-    "The default is credited at its known value: each play of {default} counts as {value:.4g}, its "
+    "The default is credited at its known value: each play of {default} counts as {value}, its "
     "logged mean, whatever it would really pay. The floor is a promise about explored reward plus "
     "default plays at that value."
 )
@@ -39,13 +40,14 @@ BOOTSTRAP = (
     "again, as if they did not depend on when, where and for whom it was used."
 )
 ASSUMED = (
-    "Our assumption: no reward ever leaves [{low:.6g}, {high:.6g}] ({range}). The guarantee rests "
-    "on a sure bound; --reward-range gives yours."
+    "Our assumption: no reward ever leaves [{low}, {high}] ({range}). The guarantee rests on a "
+    "sure bound; --reward-range gives yours."
 )
+CLAIMED = "Your claim: no reward leaves [{low}, {high}]. The guarantee rests on it."
+CUT = '"{default}" is {label}.'
 FEW = "Fewer than {least} rows: {few}. Drawing a handful again shows the handful, not the arm."
 
 SHOWN_ARMS = 12
-_PREFIXES = "kMGTPE"
 
 
 class Findings:
@@ -75,6 +77,13 @@ class Findings:
         backtest, agent = self.backtest, self.agent(GUARDED)
         gain, short = agent["gain"]["mean"], agent["worst_shortfall"]
         reward, always = backtest.subject.reward, f"always {backtest.shown}"
+        first = backtest.first_exploration
+        if backtest.horizon < first:
+            wait = (
+                f"the horizon ({backtest.horizon:,}) is shorter than the wait ({first:,} "
+                f"{backtest.subject.play}s until the first exploration)"
+            )
+            return f"{backtest.subject.title}: {wait}, so nothing can be explored"
         if gain >= 0:
             found = f"{amount(gain)} more {reward} than {always}"
         else:
@@ -91,22 +100,24 @@ class Findings:
             "play": subject.play,
             "policy": POLICIES[backtest.policy][0],
             "default": backtest.shown,
+            "label": textwrap.shorten(str(subject.default), 120, placeholder="…"),
             "joined": self.called(JOINED),
             "runs": backtest.runs,
             "horizon": backtest.horizon,
             "seed": backtest.seed,
             "alpha": float(floor.alpha),
             "share": float(100 - 100 * floor.alpha),
-            "value": float(backtest.value),
-            "low": float(floor.reward_range[0]),
-            "high": float(floor.reward_range[1]),
+            "value": full(float(backtest.value)),
+            "low": full(float(floor.reward_range[0]), figures=6),
+            "high": full(float(floor.reward_range[1]), figures=6),
             "range": backtest.range_is,
             "least": FEW_ROWS,
             "few": listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]),
         }
-        notes = [SETTING, CREDIT, BOOTSTRAP]
-        if backtest.range_is != GIVEN:
-            notes.append(ASSUMED)
+        claim = CLAIMED if backtest.range_is == GIVEN else ASSUMED
+        notes = [SETTING, CREDIT, BOOTSTRAP, claim]
+        if backtest.shown != words["label"]:
+            notes[0] += f" {CUT}"
         if words["few"]:
             notes.append(FEW)
         return [note.format(**words) for note in notes]
@@ -176,30 +187,3 @@ class Findings:
             "plays_below_floor": float(below.sum()) / (runs * horizon),
             "worst_shortfall": float(worst),
         }
-
-
-def amount(value: float, beside: float | None = None, *, signed: bool = False) -> str:
-    """A number as people read it; ``beside``: the largest of those it stands with.
-
-    >>> amount(1234.5), amount(0.01234), amount(-40, beside=37_233, signed=True)
-    ('1,234', '0.0123', '\N{MINUS SIGN}0.0k')
-    """
-    size = abs(value if beside is None else beside)
-    decade = math.floor(math.log10(size)) if size else 2
-    sign = "\N{MINUS SIGN}" if value < 0 else "+" if signed and value > 0 else ""
-    if not -6 <= decade < 3 * (len(_PREFIXES) + 1):
-        return f"{sign}{abs(value):.2e}"
-    thousands = decade // 3 if decade >= 4 else 0
-    digits = max(0, 2 - decade + 3 * thousands)
-    prefix = _PREFIXES[thousands - 1] if thousands else ""
-    return f"{sign}{abs(value) / 1000**thousands:,.{digits}f}{prefix}"
-
-
-def percent(share: float) -> str:
-    """A share in percent; only all is called 100 %.
-
-    >>> percent(0.0234), percent(0.99987), percent(1)
-    ('2.34 %', '>99.9 %', '100 %')
-    """
-    text = f"{100 * share:.3g}"
-    return ">99.9 %" if share < 1 and text == "100" else f"{text} %"

@@ -30,7 +30,8 @@ class Store:
 
     ``study.json`` says which study they belong to; ``claim`` writes it, before any run. A study
     that is there already goes on if it is this very one, and with ``resume`` also with another
-    number of runs; ``begun`` tells so. Raises InvalidInput if the folder holds another one, unless
+    number of runs; ``begun`` tells so, and fewer runs than it was to have leave its aim and what is
+    kept as they are. Raises InvalidInput if the folder holds another one, unless
     ``overwrite`` is asked for; files that no study wrote are never removed.
 
     Holds when: a file system renames atomically: a run is there in whole or not at all, also
@@ -50,8 +51,11 @@ class Store:
         if taken and not mine:
             raise InvalidInput(f"{folder} already holds {taken[0]}; give another --out")
         self.begun = mine and not overwrite
+        self._aim = sweep.runs
         if self.begun:
-            _same(read_manifest(folder), self._manifest(), folder, resume=resume)
+            theirs = read_manifest(folder)
+            _same(theirs, self._manifest(), folder, resume=resume)
+            self._aim = max(self._aim, theirs["settings"]["runs"])
 
     def claim(self) -> None:
         """Say in the folder which study it belongs to, after clearing it if so asked."""
@@ -62,7 +66,7 @@ class Store:
     def _manifest(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
-            "settings": self.sweep.model_dump(mode="json"),
+            "settings": self.sweep.but(runs=self._aim).model_dump(mode="json"),
             "engine": compiled.fingerprint(),
             "versions": versions(),
         }
@@ -71,6 +75,11 @@ class Store:
         """The numbers of a plan's finished runs, of those this sweep asks for."""
         wanted = range(self.sweep.runs)
         return [run for run in wanted if self._part(plan, run).exists()]
+
+    @property
+    def kept(self) -> int:
+        """How many finished runs there are, of all plans, those beyond the sweep's too."""
+        return sum(1 for _ in self.folder.glob("parts/*/run-*.parquet"))
 
     def missing(self, plan: str) -> list[int]:
         """The numbers of the runs still to be done."""

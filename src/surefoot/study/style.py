@@ -72,7 +72,8 @@ _RC: Any = {
     "savefig.dpi": 200,
 }
 _SIDE, _TOP, _GAP, _BOTTOM = 0.85, 0.8, 1.75, 0.55  # margins of the panels, in inches
-_CAPTION = 8.2  # points
+_TITLE, _CAPTION = 13.0, 8.2  # points; a title too long for its sheet is smaller
+_EDGE, _BETWEEN = 0.2, 0.3  # inches free beside and between panels that are fit
 
 
 @contextmanager
@@ -105,7 +106,10 @@ def sheet(
             wspace=_GAP * columns / (width - _SIDE - _GAP - (columns - 1) * _GAP),
         )  # fmt: skip
         left = 0.22 / width
-        figure.text(left, 1 - 0.16 / height, title, size=13, weight="bold", va="top")
+        shrink = min(1, (width - 0.44) * 72 / max(1, _measure(title, _TITLE, "bold")))
+        figure.text(
+            left, 1 - 0.16 / height, title, size=_TITLE * shrink, weight="bold", va="top"
+        )  # fmt: skip
         figure.text(
             left, (foot - 0.1) / height, "\n".join(lines),
             size=_CAPTION, va="top", color=INK, linespacing=1.42,
@@ -153,6 +157,29 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, Curve]], leading: 
             1.028, y, text, transform=axes.transAxes, va="center",
             color=curve.colour, weight="bold", size=9, linespacing=1.1,
         )  # fmt: skip
+
+
+def fit(panels: Sequence[Axes]) -> None:
+    """Make panels side by side as wide as all that is written beside them leaves room for.
+
+    Call it when all is drawn.
+    """
+    figure = panels[0].get_figure(root=True)
+    assert figure is not None
+    dpi, width = figure.get_dpi(), figure.bbox.width
+    edge, gap = _EDGE * dpi, _BETWEEN * dpi
+    beside = []
+    for axes in panels:
+        panel, whole = axes.get_window_extent(), axes.get_tightbbox()
+        assert whole is not None
+        beside.append((panel.x0 - whole.x0, whole.x1 - panel.x1))
+    taken = sum(map(sum, beside)) + 2 * edge + (len(panels) - 1) * gap
+    each = max(0.1 * width, (width - taken) / len(panels))
+    x = edge
+    for axes, (left, right) in zip(panels, beside, strict=True):
+        place = axes.get_position()
+        axes.set_position(((x + left) / width, place.y0, each / width, place.height))
+        x += left + each + right + gap
 
 
 def inset(axes: Axes, box: Box, title: str) -> Axes:
@@ -254,22 +281,23 @@ def _overlap(below: list[int], above: list[int], wanted: list[float], heights: l
 
 def _wrap(text: str, width: float, size: float) -> list[str]:
     """Break paragraphs into lines of at most ``width`` points, measured in the real font."""
-    from matplotlib.font_manager import FontProperties
-    from matplotlib.textpath import text_to_path
-
-    font = FontProperties(family=_RC["font.family"], size=size)
-
-    def measure(words: str) -> float:
-        return float(text_to_path.get_text_width_height_descent(words, font, ismath=False)[0])
-
     lines = []
     for paragraph in text.splitlines():
         current = ""
         for word in paragraph.split():
             longer = f"{current} {word}".strip()
-            if current and measure(longer) > width:
+            if current and _measure(longer, size) > width:
                 lines.append(current)
                 longer = word
             current = longer
         lines.append(current)
     return lines
+
+
+def _measure(words: str, size: float, weight: str = "normal") -> float:
+    """How wide words are, in points."""
+    from matplotlib.font_manager import FontProperties
+    from matplotlib.textpath import text_to_path
+
+    font = FontProperties(family=_RC["font.family"], size=size, weight=weight)
+    return float(text_to_path.get_text_width_height_descent(words, font, ismath=False)[0])
