@@ -178,7 +178,7 @@ def test_the_default_is_shown_short(default, shown):
         (LOG, {"reward_range": (0, 0.5)}, "outside the reward_range"),
         ({"arm": ["a", "b"], "reward": [0, 1]}, {}, "the default 'a' pays 0 a play in the log"),
         ({"arm": ["a", "b"], "reward": [-1, 1]}, {}, "the default 'a' pays -1 a play in the log"),
-        ({"arm": ["a", "b"], "reward": [5, 5]}, {}, "all rewards of the log are 5"),
+        ({"arm": ["a", "b"], "reward": [5, 5]}, {}, "all rewards of the log are about 5;"),
         ({"arm": ["a", "a"], "reward": [5, 5]}, {}, "no arm besides the default"),
         (
             {"arm": ["a", *range(MAX_ARMS)], "reward": [1] * (MAX_ARMS + 1)},
@@ -199,3 +199,10 @@ def test_what_does_not_fit_is_named(log, options, said):
 def test_threads_that_are_none_are_refused_before_the_first_run():
     with pytest.raises(InvalidInput, match="workers = 0"):
         next(Backtest(subject(), 0.1).steps(workers=0))
+
+
+@pytest.mark.parametrize("reward", [3, 1234567890123.4])
+def test_a_log_of_one_reward_leaves_nothing_to_choose(reward):
+    """Also where that reward is no whole unit, so that the log's range is wider than it."""
+    with pytest.raises(InvalidInput, match="nothing to choose"):
+        Backtest(subject({"arm": ["a", "b"], "reward": [reward] * 2}))

@@ -134,7 +134,7 @@ class Backtest:
                 f"the log has {joined.n_arms:,} arms, a replay takes at most {MAX_ARMS:,}; "
                 "is that column the arm?"
             )
-        self.range_is, bounds = _bounds(self.environment.reward_range, reward_range)
+        self.range_is, bounds = _bounds(joined, reward_range)
         self.value = _earning(self.environment.default_mean, subject.default)
         self.floor = RewardFloor(self.value, subject.alpha if alpha is None else alpha, bounds)
         self.rows = sum(joined.rows)
@@ -238,13 +238,16 @@ def _earning(mean: Decimal | None, default: Any) -> Decimal:
     return mean
 
 
-def _bounds(own: tuple[Decimal, Decimal], declared: Any) -> tuple[str, tuple[Any, Any]]:
+def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
     """The range the floor is to trust, and where it comes from."""
     if declared is not None:
         return GIVEN, declared
-    low, high = own
+    low, high = log.reward_range
     if 0 <= low and high <= 1:
         return "none in the log does", (0, 1)
-    if low == high:
-        raise InvalidInput(f"all rewards of the log are {low}; there is nothing to choose")
+    rewards = log.record.rewards  # in whole units, which a narrow log's range is wider than
+    if rewards.min() == rewards.max():
+        raise InvalidInput(
+            f"all rewards of the log are about {low.normalize():f}; there is nothing to choose"
+        )
     return "the log's own least and greatest reward", (low, high)
