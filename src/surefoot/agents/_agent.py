@@ -44,7 +44,7 @@ class Agent:
         """m: how often the policy has been asked."""
         self.paused = False
         self._asking = False
-        self._rng = _generator(seed)
+        self._rng = np.random.default_rng(seeded(seed).spawn(1)[0])
         self._books: Books = floor.open()
         self._open: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
@@ -324,9 +324,10 @@ def _check_agreement(policy: Policy, floor: Floor) -> None:
         )
 
 
-def _generator(seed: Any) -> np.random.Generator:
+def seeded(seed: Any) -> np.random.SeedSequence:
+    """Where all randomness of an agent or a study comes from; None takes fresh entropy."""
     try:
-        return np.random.default_rng(np.random.SeedSequence(seed).spawn(1)[0])
+        return np.random.SeedSequence(seed)
     except (TypeError, ValueError):
         raise InvalidInput(
             f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"

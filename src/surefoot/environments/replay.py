@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import Unit, exact, finest_places, reach, shown
+from surefoot._exact import Unit, exact, exact_range, finest_places, reach, shown
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.environments.base import gaps
 from surefoot.errors import InvalidInput
@@ -229,21 +229,12 @@ def _range(values: npt.NDArray[Any], declared: Any) -> tuple[Decimal, Decimal]:
     own = [_one(values[row], row + 1) for row in ends]
     if declared is None:
         return own[0], own[1]
-    try:
-        low, high = declared
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"reward_range = {shown(declared)} must be a pair (r_min, r_max), e.g. (0, 1)"
-        ) from None
-    given = f"({shown(low)}, {shown(high)})"
-    low, high = exact(low, "r_min"), exact(high, "r_max")
-    if not low < high:
-        raise InvalidInput(f"reward_range = {given} must have r_min < r_max")
+    low, high = exact_range(declared)
     for value, row in zip(own, ends, strict=True):
         if not low <= value <= high:
             raise InvalidInput(
                 f"reward in row {row + 1} of the log is {value}, outside the reward_range "
-                f"{given}; widen it or correct the log"
+                f"({low}, {high}); widen it or correct the log"
             )
     return low, high
 

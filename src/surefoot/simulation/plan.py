@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._exact import INT64_MAX, PLAYS, shown
-from surefoot.agents._agent import Agent
+from surefoot.agents._agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.environments._kernels import draws_for
 from surefoot.environments.base import bounds
@@ -65,7 +65,7 @@ class Plan:
                 "are known to fit 64 bits; take a shorter one"
             )
         self.checkpoints = _checkpoints(checkpoints, self.horizon)
-        self.entropy = _entropy(seed)
+        self.entropy = seeded(seed).entropy
         self.gaps = {name: self._gaps(agent) for name, agent in self.agents.items()}
         self.paths: dict[Walk, list[str]] = {}
         self.stepwise: list[str] = []
@@ -174,13 +174,16 @@ def positive(number: Any, what: str) -> int:
     return int(number)
 
 
-def _entropy(seed: Any) -> Any:
-    try:
-        return np.random.SeedSequence(seed).entropy
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"
-        ) from None
+def grid(horizon: int, first: int = 0) -> Ints:
+    """Checkpoints dense early, where the exploring is: each of the first plays, then thinning.
+
+    >>> grid(10_000, first=200)[[0, 199, 200, 201, -1]].tolist()
+    [1, 200, 209, 225, 10000]
+    """
+    each = np.arange(1, min(first, horizon) + 1)
+    even = np.linspace(1, horizon, 241)
+    early = np.geomspace(1, horizon, 120)
+    return np.unique(np.rint(np.concatenate([each, even, early])).astype(np.int64))
 
 
 def _checkpoints(wanted: Any, horizon: int) -> Ints:
@@ -188,9 +191,7 @@ def _checkpoints(wanted: Any, horizon: int) -> Ints:
     if isinstance(wanted, str) and wanted == "all":
         return np.arange(1, horizon + 1, dtype=np.int64)
     if wanted is None:
-        even = np.linspace(1, horizon, 241)
-        early = np.geomspace(1, horizon, 120)  # the exploring phase is where it matters
-        return np.unique(np.rint(np.concatenate([even, early])).astype(np.int64))
+        return grid(horizon)
     listed = isinstance(wanted, Sequence | np.ndarray) and not isinstance(wanted, str | bytes)
     if not listed or getattr(wanted, "ndim", 1) != 1:
         raise InvalidInput(f"checkpoints = {shown(wanted)} must be None, 'all' or a list of plays")
@@ -205,9 +206,8 @@ def _has_kernels(agent: Agent, environment: Environment) -> bool:
 
     It must keep the account of a reward floor, not one of moments. A subclass may do something
     else: of an agent, unless it names its gate again; of an index policy, where it (or the policy
-    itself) overrides a method the kernels stand for; of an
-    environment, where it overrides ``pull``. And the step between the two units has to be one of
-    the engine's numbers.
+    itself) overrides a method the kernels stand for; of an environment, where it overrides
+    ``pull``. And the step between the two units has to be one of the engine's numbers.
     """
     kind = type(agent.policy)
     return (

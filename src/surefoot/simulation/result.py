@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, Floats, Ints, T, Trace
+from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, T, Trace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -88,7 +88,7 @@ class Result:
         """
         return {
             name: {
-                measure: _spread(self.measure(name, measure)[:, -1])
+                measure: spread(self.measure(name, measure)[:, -1])
                 for measure in SUMMARY
                 if self.plan.agents[name].measured or measure not in AGAINST_FLOOR
             }
@@ -125,6 +125,10 @@ class Result:
         )
 
 
-def _spread(values: Floats | Ints) -> dict[str, float]:
-    low, high = values.min().item(), values.max().item()
-    return {"mean": float(values.mean()), "min": low, "max": high}
+def spread(values: Any) -> dict[str, float]:
+    """Mean, least and most over the runs; counts stay whole numbers.
+
+    >>> spread(np.array([1, 2, 6]))
+    {'mean': 3.0, 'min': 1, 'max': 6}
+    """
+    return {"mean": values.mean().item(), "min": values.min().item(), "max": values.max().item()}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,8 @@ from surefoot.environments import BernoulliArms
 from surefoot.floors import RewardFloor
 from surefoot.policies import UCB1
 from surefoot.simulation import Plan, Result
-from surefoot.simulation.trace import Trace
+from surefoot.simulation.plan import grid
+from surefoot.simulation.trace import Ints, Trace
 from surefoot.study.panel import Panel, Sweep
 
 if TYPE_CHECKING:
@@ -73,16 +74,9 @@ def plan(panels: Sequence[Panel]) -> Plan:
     return Plan(playing, environment(first), first.horizon, first.seed, noted)
 
 
-def checkpoints(horizon: int) -> Any:
-    """The plays after which the books are noted: all of the first, then an even grid.
-
-    >>> [int(t) for t in checkpoints(10_000)[[0, 199, 200, 201, -1]]]
-    [1, 200, 209, 225, 10000]
-    """
-    first = np.arange(1, min(FIRST_PLAYS, horizon) + 1)
-    even = np.linspace(1, horizon, 241)
-    early = np.geomspace(1, horizon, 120)
-    return np.unique(np.rint(np.concatenate([first, even, early])).astype(np.int64))
+def checkpoints(horizon: int) -> Ints:
+    """The plays after which the books are noted: all of the first, for the figure's inset."""
+    return grid(horizon, FIRST_PLAYS)
 
 
 def frame(panels: Sequence[Panel], plan: Plan, run: int, traces: dict[str, Trace]) -> pl.DataFrame:

@@ -6,6 +6,7 @@ import textwrap
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+from surefoot.simulation.result import spread
 from surefoot.study.output import versions
 from surefoot.study.replay import (
     FEW_ROWS,
@@ -18,7 +19,6 @@ from surefoot.study.replay import (
     listed,
 )
 from surefoot.study.replay_numbers import amount, full
-from surefoot.study.summary import spread
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exact import exact
-from surefoot.simulation.result import SUMMARY
+from surefoot.simulation.result import SUMMARY, spread
 from surefoot.study.output import versions
 from surefoot.study.panel import Panel, Sweep
 
@@ -46,11 +46,6 @@ def _panel(panel: Panel, frame: pl.DataFrame, names: Sequence[str]) -> dict[str,
 
 def _spreads(frame: pl.DataFrame, name: str) -> dict[str, Any]:
     return {measure: spread(curves(frame, name, measure)[:, -1]) for measure in SUMMARY}
-
-
-def spread(values: Any) -> dict[str, float]:
-    """Mean, least and most over the runs; counts stay whole numbers."""
-    return {"mean": values.mean().item(), "min": values.min().item(), "max": values.max().item()}
 
 
 def of_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:

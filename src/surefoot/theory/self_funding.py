@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._exact import exact
+from surefoot._exact import exact, exact_range
 from surefoot.errors import InvalidInput
 from surefoot.theory._inputs import alpha_of, positive
 
@@ -177,13 +177,8 @@ def _terms(default: Any, alpha: Any, reward_range: tuple[Any, Any], reserve: Any
 
 
 def _range(reward_range: Any) -> tuple[Fraction, Fraction]:
-    try:
-        low, high = reward_range
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"reward_range = {reward_range!r} must be a pair (r_min, r_max), e.g. (0, 1)"
-        ) from None
-    return Fraction(exact(low, "r_min")), Fraction(exact(high, "r_max"))
+    low, high = exact_range(reward_range)
+    return Fraction(low), Fraction(high)
 
 
 def _reserve(reserve: Any) -> Decimal:
