@@ -10,7 +10,7 @@ import pytest
 from naive import conucb
 from naive.conucb import DEFAULT, Settings
 from surefoot import ConUCB, Reason
-from surefoot.agents.conucb import RADII, SCALES, _record
+from surefoot.agents.conucb import RADII, SCALES, record_of
 from surefoot.errors import InvalidInput
 
 QUOTED = {
@@ -216,4 +216,4 @@ def test_it_knows_one_default():
 
 def test_the_pole_is_named():
     with pytest.raises(InvalidInput, match="has a pole there; take a smaller delta"):
-        _record(1, 2 / math.e, "libbandit", "paper")
+        record_of(1, 2 / math.e, "libbandit", "paper")

@@ -8,7 +8,10 @@ import pytest
 from naive import gencb
 from naive.mean_variance import NaiveMeanVariance, choose
 from surefoot import MVUCB, UCB1, GenCB, MeanVarianceFloor, RewardFloor, gencb_cmab, mv_cucb
+from surefoot.agents import gencb_cccb, gencb_clb
 from surefoot.errors import InvalidInput
+from surefoot.oracles import Matching, TopK
+from surefoot.policies import C2UCB, Ball, LinUCB
 
 
 def test_gencb_cmab_is_gencb_over_ucb1_as_printed():
@@ -74,3 +77,38 @@ def test_every_decision_is_that_of_the_printed_algorithm(mu0, alpha, rho):
 def test_what_mv_cucb_is_not_defined_for_is_refused(settings):
     with pytest.raises(InvalidInput):
         mv_cucb(*settings)
+
+
+def test_gencb_clb_is_gencb_over_linucb_as_printed():
+    agent = gencb_clb([[1, 0], [0, 1]], 0.7, 0.05, seed=1, theta_bound=2)
+    assert type(agent) is GenCB
+    assert type(agent.policy) is LinUCB
+    assert (agent.policy.theta_bound, agent.policy.radius) == (2, "paper")
+    assert agent.floor == RewardFloor(0.7, 0.05)
+    assert agent.default_competes is False
+    assert gencb_clb(Ball(1, 2), 0.7, 0.05).policy.n_arms is None
+
+
+@pytest.mark.parametrize(("oracle", "most"), [(TopK(3), 3), (Matching((2, 2)), 2)], ids=str)
+def test_gencb_cccb_is_gencb_over_c2ucb_as_printed(oracle, most):
+    agent = gencb_cccb([[1, 0], [0, 1], [1, 1], [0, 0]], oracle, 0.7, 0.05, labels=[*"abcd"])
+    assert type(agent) is GenCB
+    assert type(agent.policy) is C2UCB
+    assert agent.floor == RewardFloor(0.7, 0.05, (0, most))
+    assert (agent.default_competes, agent.arms) == (False, ("a", "b", "c", "d"))
+
+
+@pytest.mark.parametrize(
+    "build",
+    [
+        lambda: gencb_clb([1], 0.7, 0.05),
+        lambda: gencb_clb([[1]], None, "x"),
+        lambda: gencb_clb([[1]], 0.7, 0.05, radius="x"),
+        lambda: gencb_cccb([[1]], TopK(2), 0.7, 0.05),
+        lambda: gencb_cccb([[1]], TopK(1), 1.5, 0.05),
+    ],
+    ids=["shape", "default", "radius", "oracle", "range"],
+)
+def test_what_the_linear_ones_are_not_defined_for_is_refused(build):
+    with pytest.raises(InvalidInput):
+        build()

@@ -16,9 +16,29 @@ from hypothesis import strategies as st
 import surefoot as sf
 from learners import Counter, Scripted, Softmax, snapshot
 from surefoot import KLUCB, MVUCB, UCB1, ConUCB, GenCB, MeanVarianceFloor, Plain, RewardFloor
+from surefoot.agents import (
+    C3UCB,
+    CLUCB,
+    CLUCB2,
+    BudgetFirst,
+    C3UCBUnknown,
+    CLUCBUnknown,
+    ConUCBUnknown,
+    UnbalancedMOSS,
+)  # fmt: skip
 from surefoot.agents.saving import FORMAT, _canonical, _digest
 from surefoot.errors import DamagedFile, InvalidInput, SurefootError
+from surefoot.oracles import (
+    Enumerated,
+    Matching,
+    PartitionMatroid,
+    ShortestPath,
+    SpanningTree,
+    TopK,
+)  # fmt: skip
+from surefoot.policies import C2UCB, Ball, LinUCB
 
+ROWS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
 WIDE = RewardFloor(0.5, 0.2, (-1, 2), reserve=6)
 
 AGENTS = {
@@ -46,6 +66,26 @@ AGENTS = {
         lambda: ConUCB(default=0.4, alpha=0.4, delta=0.1, scale="bounded", arms=["a", "b"], seed=3),
         None,
     ),
+    "BudgetFirst": (lambda: BudgetFirst(2, 0.5, 0.9, 60, 0.3), None),
+    "UnbalancedMOSS": (lambda: UnbalancedMOSS(None, 0.5, 0.5, 99, arms=["a", "b"]), None),
+    "GenCB(LinUCB)": (lambda: GenCB(LinUCB(ROWS, noise=0.1), WIDE), None),
+    "GenCB(LinUCB), a ball": (lambda: GenCB(LinUCB(Ball(1, 2)), WIDE), None),
+    "GenCB(C2UCB)": (lambda: GenCB(C2UCB(ROWS, TopK(2), labels=["a", 7, "b"]), WIDE), None),
+    "Plain(C2UCB)": (lambda: Plain(C2UCB(ROWS, Enumerated([[0, 1], [2]])), WIDE), None),
+    "GenCB(C2UCB), matching": (
+        lambda: GenCB(C2UCB(ROWS, Matching((1, 3))), WIDE),
+        None,
+    ),
+    "CLUCB": (lambda: CLUCB(ROWS, 0.4, 0.6, 0.1, labels=["x", "y", "z"], noise=0.1), None),
+    "CLUCB2": (lambda: CLUCB2(ROWS, 0.4, 0.6, noise=0.1, checkpoint=7), None),
+    "C3UCB": (lambda: C3UCB(ROWS, TopK(2), 0.8, 0.6, 0.1, noise=0.1), None),
+    "C3UCB, enumerated": (
+        lambda: C3UCB(ROWS, Enumerated([[0, 1], [2]]), 0.8, 0.6, noise=0.1, labels=[3, 2, 1]),
+        None,
+    ),
+    "ConUCBUnknown": (lambda: ConUCBUnknown(2, 0.6, 0.3, scale="bounded"), None),
+    "CLUCBUnknown": (lambda: CLUCBUnknown(ROWS, [0.2, 0.2], 0.6, noise=0.05), None),
+    "C3UCBUnknown": (lambda: C3UCBUnknown(ROWS, TopK(2), 0.6, horizon=99, noise=0.1), None),
     "GenCB(own)": (lambda: GenCB(Counter(3), WIDE), lambda: Counter(3)),
     "GenCB(own), drawing": (lambda: GenCB(Softmax(4, 2), WIDE, seed=4), lambda: Softmax(4, 2)),
     "Plain(own)": (lambda: Plain(Softmax(2, 2), seed=5), lambda: Softmax(2, 2)),
@@ -59,7 +99,9 @@ def act(agent, plays, rng):
         + ["update"] * 9 + ["expire", "void", "fall_back", "acknowledge"]
     )  # fmt: skip
     drawing = isinstance(agent.policy, Softmax)
-    context = np.array([rng.random(), 1]) if drawing else rng.choice([None, (1, "a"), {1: [2.5]}])
+    checked = hasattr(agent.policy, "check")
+    context = None if checked else rng.choice([None, (1, "a"), {1: [2.5]}])
+    context = np.array([rng.random(), 1]) if drawing else context
     default = rng.choice([0.3, Decimal("0.45")]) if agent.floor.default is None else None
     try:
         if name in {"pause", "resume"}:
@@ -72,11 +114,22 @@ def act(agent, plays, rng):
             return plays[-3:]
         play = plays[rng.randrange(max(0, len(plays) - 12), len(plays))]
         play = play.id if rng.random() < 0.5 else play
+        if name == "update" and getattr(agent.policy, "semi_bandit", False):
+            return report(agent, play, plays, rng)
         if name == "update":
             return agent.update(play, rng.choice([0, 1, 1, 0.3, np.float32(0.7), 5, -2, None]))
         return getattr(agent, name)(play)
     except SurefootError as error:
         return str(error)
+
+
+def report(agent, play, plays, rng):
+    """A super arm's play is reported by its base arms."""
+    arm = next(one.arm for one in plays if play in (one, one.id))
+    if arm is None:
+        return agent.update(play, rng.choice([None, 0.4]))
+    reward = rng.choice([None, None, None, 0.4])
+    return agent.update(play, reward, {e: rng.choice([0, 0.25, 1]) for e in arm})
 
 
 def life(make, fresh, seed, path, stops=()):
@@ -358,3 +411,29 @@ def test_a_scored_choice_of_any_float_comes_back(tmp_path):
     agent.save(tmp_path / "agent.json")
     again = sf.load(tmp_path / "agent.json", Scripted(2))
     assert [again._open[play.id][0] for play in plays] == plays
+
+
+@pytest.mark.parametrize(
+    "oracle",
+    [
+        TopK(2), Matching((1, 3)), Enumerated([[0, 2], [1]]), PartitionMatroid([[0, 1], [2]]),
+        SpanningTree([(0, 1), (1, 2), (0, 2)]),
+        ShortestPath([("s", "a"), ("a", "t"), ("s", "t")], "s", "t"),
+    ],
+    ids=repr,
+)  # fmt: skip
+def test_every_oracle_of_ours_comes_back(tmp_path, oracle):
+    for agent in (GenCB(C2UCB(ROWS, oracle), WIDE), C3UCB(ROWS, oracle, 0.5)):
+        agent.select_many(3)
+        agent.save(tmp_path / "agent.json")
+        again = sf.load(tmp_path / "agent.json")
+        assert again.policy.oracle == oracle
+        assert snapshot(again) == snapshot(agent)
+        assert again.select() == agent.select()
+
+
+def test_an_oracle_that_is_a_function_is_not_saved(tmp_path):
+    agent = GenCB(C2UCB(ROWS, lambda weights: [0]), WIDE)
+    with pytest.raises(InvalidInput, match="cannot be saved"):
+        agent.save(tmp_path / "agent.json")
+    assert list(tmp_path.iterdir()) == []

@@ -9,19 +9,24 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
-from surefoot.study.panel import MAIN, read
+from surefoot.study.problems import MAIN
+from surefoot.study.sweep import read
 
 SMALL = ["--k", "3", "--horizon", "400", "--runs", "2"]
 
 
 def study(*words):
-    return CliRunner().invoke(app, ["study", "cmab", *map(str, words)])
+    return command("cmab", *words)
+
+
+def command(problem, *words):
+    return CliRunner().invoke(app, ["study", problem, *map(str, words)])
 
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
     """Figures take most of the time of a small study; ``made`` comes before this and has them."""
-    monkeypatch.setattr("surefoot.study.figure.draw", lambda panel, frame, stem: [])
+    monkeypatch.setattr("surefoot.study.conduct._figures", lambda *_: [])
 
 
 @pytest.fixture(scope="module")
@@ -36,7 +41,7 @@ def test_it_writes_figures_tables_and_a_summary(made):
     assert done.exit_code == 0, done.output
     assert {file.name for file in out.iterdir()} == {
         "cmab-K3-alpha0.1.png", "cmab-K3-alpha0.1.svg", "cmab-K3-alpha0.1.pdf",
-        "runs.parquet", "summary.json", "study.json", "parts",
+        "runs.parquet", "summary.json", "report.html", "study.json", "parts",
     }  # fmt: skip
     for file in out.glob("cmab*"):
         assert file.stat().st_size > 20_000
@@ -51,8 +56,15 @@ def test_the_summary_is_the_promised_one(made):
     assert (panel["runs"], panel["horizon"], summary["seed"]) == (2, 400, 0)
     assert [agent["name"] for agent in panel["agents"]] == ["GenCB", "UCB1", "ConUCB"]
     for agent in panel["agents"]:
-        for measure in ("regret", "default_plays", "violating_rounds", "minimum_slack"):
+        assert list(agent)[1:] == [
+            "regret", "regular_regret", "default_regret", "default_plays", "violating_rounds",
+            "minimum_slack",
+        ]  # fmt: skip
+        for measure in list(agent)[1:]:
             assert list(agent[measure]) == ["mean", "min", "max"]
+    assert [claim["key"] for claim in panel["claims"]] == [
+        "kept", "flat", "lower", "constant", "early",
+    ]  # fmt: skip
 
 
 def test_the_terminal_shows_the_table_and_stderr_the_progress(made):
@@ -135,7 +147,7 @@ def test_the_same_command_again_keeps_the_runs_and_draws(made, tmp_path):
 
 def test_the_help_names_the_defaults_of_the_main_panel():
     words = " ".join(study("--help").stdout.replace("│", " ").split())
-    main = read(MAIN)
+    main = read(MAIN["cmab"])
     for value in (main.K, main.alpha, main.horizon, main.runs, main.seed):
         assert f"Default: {value}." in words
 
@@ -217,3 +229,81 @@ def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code
         assert (out / "cmab-K24-alpha0.05.png").exists()
     assert study("--resume", "--out", out).exit_code == 0
     assert (out / "summary.json").read_bytes() == whole
+
+
+@pytest.mark.parametrize(
+    ("problem", "words", "place"),
+    [
+        ("clb", ["--d", 3, "--instance", 1, "--ratio", 0.8, "--sigma", 1], {"d": 3, "alpha": 0.01}),
+        ("cccb", ["--d", 3, "--size", 2, "--delta", 0.01], {"d": 3, "alpha": 0.01}),
+        ("mv", ["--k", 3, "--rho", 60, "--alpha", 0.1], {"K": 3, "alpha": 0.1, "rho": 60}),
+    ],
+)
+def test_every_problem_has_a_command(tmp_path, problem, words, place):
+    small = [*words, "--horizon", 300, "--runs", 2, "--out", tmp_path / "out"]
+    done = command(problem, *small, "--theory", "--json")
+    assert done.exit_code == 0, done.output
+    (panel,) = json.loads(done.stdout)["panels"]
+    assert panel["problem"] == problem
+    assert {axis: panel[axis] for axis in place} == place
+    assert panel["agents"][0]["violating_rounds"]["max"] == 0
+    assert panel["theory"]["bounds"]
+    again = command(problem, "--resume", "--out", tmp_path / "out")
+    assert again.exit_code == 0
+    assert ", ".join(f"{axis} = {value}" for axis, value in place.items()) in again.stdout
+
+
+@pytest.mark.parametrize(
+    ("problem", "words", "said"),
+    [
+        ("clb", ["--d", "1"], "d = 1 must be >= 2"),
+        ("clb", ["--instance", "-1"], "instance = -1 must be >= 0"),
+        ("clb", ["--delta", "2"], "delta = 2"),
+        ("clb", ["--sigma", "0"], "sigma = 0 must be > 0"),
+        ("cccb", ["--size", "0"], "size = 0 must be >= 1"),
+        ("cccb", ["--size", "15"], "size = 15 must be <= 14, the number of base arms"),
+        ("mv", ["--rho", "0"], "rho = 0 must be > 0"),
+        ("mv", ["--rho", "0.5"], ""),
+        ("all", ["--horizon", "1"], "horizon = 1 must be >= 2"),
+        ("all", ["--k", "3"], "No such option: --k"),
+    ],
+)
+def test_a_wrong_option_of_any_problem_is_one_line(tmp_path, problem, words, said):
+    done = command(problem, *words, "--out", tmp_path / "out")
+    assert done.exit_code == 2
+    assert done.stderr.startswith(f"error: {said}")
+    assert done.stderr.count("\n") == 1
+    assert not (tmp_path / "out").exists()
+
+
+@pytest.mark.parametrize("problem", ["cmab", "clb", "cccb", "mv"])
+def test_the_help_of_every_problem_names_the_defaults_of_its_main_panel(problem):
+    words = " ".join(command(problem, "--help").stdout.replace("│", " ").split())
+    main = read(MAIN[problem])
+    for field in {*main.place, "horizon", "runs", "seed", "size", "instance", "ratio", "sigma"}:
+        if hasattr(main, field):
+            assert f"Default: {getattr(main, field):g}." in words, field
+
+
+@pytest.mark.slow
+def test_all_panels_go_on_after_a_kill_and_redo_nothing(tmp_path):
+    words = ["--horizon", "20000", "--runs", "2"]
+    out, whole = tmp_path / "out", tmp_path / "whole"
+    child = subprocess.Popen(
+        [sys.executable, "-m", "surefoot", "study", "all", *words, "--out", str(out)],
+        stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    while child.poll() is None and len(list(out.glob("parts/*/run-*.parquet"))) < 5:
+        time.sleep(0.002)
+    child.send_signal(signal.SIGKILL)
+    child.communicate()
+    finished = {part: part.stat().st_mtime_ns for part in out.glob("parts/*/run-*.parquet")}
+    assert 5 <= len(finished) < 28
+    resumed = command("all", "--resume", "--out", out)
+    assert resumed.exit_code == 0, resumed.output
+    assert "28/28 runs" in resumed.stderr
+    assert all(part.stat().st_mtime_ns == before for part, before in finished.items())
+    assert command("all", *words, "--out", whole).exit_code == 0
+    for name in ("summary.json", "runs.parquet"):
+        assert (out / name).read_bytes() == (whole / name).read_bytes()
+    assert len(json.loads((out / "summary.json").read_text())["panels"]) == 22

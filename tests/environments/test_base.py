@@ -4,29 +4,67 @@ import numpy as np
 import pytest
 
 from surefoot._exact import shown
-from surefoot.environments import BernoulliArms, Environment, ReplayLog
-from surefoot.environments.base import bounds, gaps
+from surefoot.environments import (
+    BernoulliArms,
+    BetaArms,
+    CombinatorialArms,
+    EmpiricalArms,
+    Environment,
+    GaussianArms,
+    LinearArms,
+    ReplayLog,
+)
+from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 
+PARTS = [
+    "n_arms", "places", "reward_range", "means", "variances", "best", "record", "pull", "value",
+]  # fmt: skip
 LOG = {"arm": ["a", "a", "b"], "reward": [0, 1, 1]}
 
 
-@pytest.mark.parametrize("environment", [BernoulliArms([0.5]), ReplayLog(LOG)])
+class Two:
+    """An oracle of two base arms."""
+
+    size = (2, 2)
+
+    def __call__(self, weights):
+        return tuple(sorted(np.argsort(-weights, kind="stable")[:2].tolist()))
+
+
+@pytest.mark.parametrize(
+    "environment",
+    [
+        BernoulliArms([0.5]),
+        ReplayLog(LOG),
+        LinearArms.embedded(3, 4, seed=1),
+        CombinatorialArms.embedded(4, 3, Two(), seed=1),
+        BetaArms([1, 2], [3, 0.5]),
+        GaussianArms([0.25, 1], 0.5, (-1, 1.5), places=3),
+        EmpiricalArms([[0.25, 1], [3]]),
+    ],
+    ids=lambda environment: type(environment).__name__,
+)
 def test_ours_follow_the_protocol(environment):
     assert isinstance(environment, Environment)
-    low, high = environment.reward_range
+    low, high = bounds(environment)
+    assert environment.means.shape == environment.variances.shape == (environment.n_arms,)
+    action = (0, 1) if getattr(environment, "semi_bandit", False) else 0
+    assert type(environment.value(action)) is type(environment.best) is float
+    assert environment.value(action) <= environment.best
     for arm in range(environment.n_arms):
         for turn in range(1, 50):
             reward = environment.pull(key=3, turn=turn, arm=arm)
             assert type(reward) is float
             assert low <= reward <= high
-            assert (reward * 10**environment.places).is_integer()
+            units = Decimal(repr(reward)).scaleb(environment.places)
+            assert units == units.to_integral_value()
 
 
-@pytest.mark.parametrize("lacking", ["n_arms", "places", "reward_range", "means", "record"])
+@pytest.mark.parametrize("lacking", PARTS)
 def test_what_lacks_a_part_is_no_environment(lacking):
     environment = BernoulliArms([0.5])
-    parts = {"n_arms", "places", "reward_range", "means", "record", "pull", "gaps"} - {lacking}
+    parts = set(PARTS) - {lacking}
     assert not isinstance(
         type("Part", (), {part: getattr(environment, part) for part in parts})(), Environment
     )
@@ -58,16 +96,3 @@ def test_bounds_are_exact_and_a_float_means_its_shortest_decimal():
 def test_what_is_no_range_is_refused(reward_range, said):
     with pytest.raises(InvalidInput, match=said):
         bounds(ranging(reward_range))
-
-
-def test_gaps_are_against_the_best_regular_arm():
-    assert gaps(np.array([0.25, 0.75, 0.5]), 0.625).tolist() == [0.5, 0.0, 0.25, 0.125]
-
-
-def test_where_the_default_is_best_gaps_are_against_it():
-    assert gaps(np.array([0.25, 0.5]), 0.75).tolist() == [0.5, 0.25, 0.0]
-    assert gaps(np.array([0.5]), 0.5).tolist() == [0.0, 0.0]
-
-
-def test_gaps_of_negative_means():
-    assert gaps(np.array([-1.0, -0.5]), 0.5).tolist() == [1.5, 1.0, 0.0]

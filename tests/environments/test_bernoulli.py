@@ -62,10 +62,12 @@ def test_a_reward_depends_on_key_turn_and_arm_alone():
     assert rewards != [many.pull(10, turn, 1) for turn in range(1, 300)]
 
 
-def test_gaps():
-    arms = BernoulliArms([0.75, 0.5])
-    assert arms.gaps(0.625).tolist() == [0.0, 0.25, 0.125]
-    assert arms.gaps(1.0).tolist() == [0.25, 0.5, 0.0]
+def test_the_truth_of_each_arm_and_of_the_best():
+    arms = BernoulliArms([0.5, 0.75])
+    assert arms.variances.tolist() == [0.25, 0.1875]
+    assert (arms.best, arms.value(0)) == (0.75, 0.5)
+    with pytest.raises(ValueError, match="read-only"):
+        arms.variances[0] = 0
 
 
 def test_means_can_be_any_numbers():

@@ -287,10 +287,10 @@ def test_a_masked_column_without_a_masked_entry_is_fine():
     assert ReplayLog({"arm": [0, 1], "reward": column}).means.tolist() == [0.5, 1]
 
 
-def test_gaps_and_means_are_the_logs_and_stay_so():
-    env = ReplayLog({"arm": ["a", "b", "c"], "reward": [1, 0.5, 0.25]}, "c")
-    assert env.gaps(0.25).tolist() == [0, 0.5, 0.75]
-    assert env.gaps(2).tolist() == [1, 1.5, 0]
+def test_the_truth_is_the_logs_and_stays_so():
+    env = ReplayLog({"arm": ["a", "b", "b", "c"], "reward": [1, 0.5, 0.25, 2]}, "c")
+    assert (env.means.tolist(), env.variances.tolist()) == ([1, 0.375], [0, 0.015625])
+    assert (env.best, env.value(1), env.with_default().best) == (1, 0.375, 2)
     with pytest.raises(ValueError, match="read-only"):
         env.means[0] = 2
-    assert repr(env) == "ReplayLog(2 arms, 2 rewards)"
+    assert repr(env) == "ReplayLog(2 arms, 3 rewards)"

@@ -26,7 +26,8 @@ def rich(**settings):
 def deep(books):
     """Everything the books hold, copied."""
     plays = {name: getattr(books.plays, name) for name in books.plays.__slots__}
-    own = {name: getattr(books, name) for name in books.__slots__ if name != "plays"}
+    slots = [name for kind in type(books).__mro__ for name in getattr(kind, "__slots__", ())]
+    own = {name: getattr(books, name) for name in slots if name not in {"plays", "floor"}}
     return copy.deepcopy((plays, own))
 
 
@@ -333,16 +334,20 @@ TO_INTERRUPT = {
     "void": lambda books, play: books.void(play),
     "fall_back": lambda books, play: books.fall_back(play),
     "default": lambda books, play: books.settle(play, None),
+    "draw": lambda books, play: books.settle(play, 0.6),
+    "late draw": lambda books, play: books.settle(play, 0.6),
 }
 
 
 def _before(kind):
     """Books in which one report is due, and the play it is about."""
-    books = opened(default=0.5, alpha=0.5)
+    books = opened(default=(0.4, 0.6) if "draw" in kind else 0.5, alpha=0.5)
     for _ in range(3):
         books.settle(books.default(books.floor.terms()), None)
-    decide = books.default if kind == "default" else books.explore
+    decide = books.default if "draw" in kind or kind == "default" else books.explore
     play = decide(books.floor.terms())
+    if kind == "late draw":
+        books.settle(play, None)
     if kind == "late":
         books.expire(play)
     if kind == "acknowledge":

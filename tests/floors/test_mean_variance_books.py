@@ -235,3 +235,17 @@ def test_what_a_policy_is_told_is_on_the_unit_scale():
     books = MeanVarianceFloor(0.5, 0.5, 2, reward_range=(-1, 3)).open()
     assert [books.unit_reward(reward) for reward in (-1, 0, 3, 7)] == [0, 0.25, 1, 1]
     assert books.unit_default(books.terms()) == 0.375
+
+
+@pytest.mark.parametrize("settings", [{"alpha": 0.2}, {"rho": 2}, {"default": 0.7}, {}])
+def test_its_terms_do_not_change_while_the_books_go_on(settings):
+    books = MeanVarianceFloor(0.62, 0.1, 10).open()
+    named = ", ".join(settings) or "a mean-variance floor"
+    with pytest.raises(InvalidInput, match=f"{named} cannot change .* past ones included"):
+        books.change(**settings)
+
+
+@pytest.mark.parametrize("name", ["add_reserve", "withdraw_reserve"])
+def test_it_has_no_reserve(name):
+    with pytest.raises(InvalidInput, match="amount = 1 of reserve: a mean-variance promise has"):
+        getattr(MeanVarianceFloor(0.62, 0.1, 10).open(), name)(1)

@@ -105,3 +105,22 @@ def test_a_conflict_names_play_state_and_report():
     assert str(error) == (
         "play 7 is executed as default: reward 3 contradicts it; the books stand as they are"
     )
+
+
+def test_terms_of_an_interval_are_told_apart_and_come_back():
+    known, interval = TERMS, Terms(40, 30, 30, 20, 60, 1, 2)
+    assert repr(known) == "Terms(value=7, floor=6, hold=5, deposit=1)"
+    assert repr(interval).endswith("deposit=20, high=60, lost=1, whole=2)")
+    plays = Plays()
+    for terms in (known, interval):
+        plays.open(False, terms)
+    again = Plays.restored(plays.snapshot())
+    assert [again.get(play).terms for play in (0, 1)] == [known, interval]
+
+
+@pytest.mark.parametrize(
+    ("reward", "paid"), [(None, (20, 20)), (40, (20, 20)), (51, (25, 26)), (99, (30, 30))]
+)
+def test_what_a_default_play_posts_and_had_to_earn(reward, paid):
+    assert Terms(40, 30, 30, 20, 60, 1, 2).paid(reward) == paid
+    assert TERMS.paid(reward) == (1, 6)

@@ -80,3 +80,17 @@ def decide(settings: Settings, history: Sequence[tuple[int, Any]]) -> Decision:
     wanted = theta.index(max(theta)) - 1
     xi = proved + last[wanted + 1] - (1 - alpha) * t * mu0
     return Decision(wanted if xi >= 0 else DEFAULT, wanted, xi)
+
+
+def decide_unknown(settings: Settings, history: Sequence[tuple[int, Any]]) -> tuple[int, float]:
+    """The arm where mu0 is not known (``settings.mu0`` is not read), and xi, theta_0 cut at 1."""
+    count = settings._replace(n_arms=settings.n_arms + (settings.radius != "libbandit"))
+    alpha, t = Fraction(str(settings.alpha)), len(history) + 1
+    past = [[Fraction(r) for a, r in history if a == arm] for arm in range(-1, settings.n_arms)]
+    theta, least = zip(*(bounds(count, rewards) for rewards in past), strict=True)
+    wanted = theta.index(max(theta)) - 1
+    factor = len(past[0]) - (1 - alpha) * t
+    default = min(1, theta[0]) if factor < 0 else least[0]
+    proved = sum(len(past[i]) * least[i] for i in range(1, len(past))) + least[wanted + 1]
+    xi = proved + float(factor) * default
+    return (wanted if xi >= 0 else DEFAULT), xi

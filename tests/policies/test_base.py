@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import InvalidInput
-from surefoot.policies import KLUCB, UCB1, Policy, Scoring
+from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Scoring
 from surefoot.policies.base import arm_chosen, arm_labels, arms_of, has, score_given
 
 
@@ -33,7 +33,10 @@ def without(name):
     return type("Greedy", (Greedy,), {name: None})()
 
 
-@pytest.mark.parametrize("policy", [UCB1(2), KLUCB(2)])
+@pytest.mark.parametrize(
+    "policy",
+    [UCB1(2), KLUCB(2), LinUCB([[1]]), LinUCB(Ball(1, 2)), C2UCB([[1]], lambda w: [0])],
+)
 def test_ours_follow_the_protocols(policy):
     assert isinstance(policy, Policy)
     assert isinstance(policy, Scoring)
@@ -70,6 +73,19 @@ def test_a_class_in_place_of_an_instance_is_refused():
         arms_of(UCB1)
 
 
+@pytest.mark.parametrize("policy", [LinUCB(Ball(1, 2)), LinUCB(dim=3, feature_bound=1)])
+def test_rows_and_points_have_no_labels(policy):
+    assert policy.n_arms is None
+    assert arms_of(policy) == ()
+
+
+def test_labels_without_arms_are_refused():
+    policy = Greedy()
+    policy.n_arms, policy.arms = None, ["a"]
+    with pytest.raises(InvalidInput, match="Greedy has n_arms = None, but 1 labels"):
+        arms_of(policy)
+
+
 def test_labels_of_a_policy_are_as_many_as_its_arms():
     policy = Greedy()
     policy.arms = ["a", "b"]
@@ -77,7 +93,7 @@ def test_labels_of_a_policy_are_as_many_as_its_arms():
         arms_of(policy)
 
 
-@pytest.mark.parametrize("n_arms", [0, -1, True, 1.5, "3", None, np.float64(3)], ids=repr)
+@pytest.mark.parametrize("n_arms", [0, -1, True, 1.5, "3", np.float64(3)], ids=repr)
 def test_a_policy_whose_number_of_arms_is_none_is_refused(n_arms):
     policy = Greedy()
     policy.n_arms = n_arms

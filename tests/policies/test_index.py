@@ -61,7 +61,7 @@ def test_a_long_run_is_that_of_the_full_argmax(make):
 
 def test_few_indices_are_computed_anew(monkeypatch):
     calls, policy, rng = 0, UCB1(72), random.Random(2)
-    kernels = _kernels.KERNELS[type(policy.record)]
+    kernels = _kernels.INDEX_KERNELS[type(policy.record)]
 
     def counted(*arguments):
         nonlocal calls
@@ -69,7 +69,7 @@ def test_few_indices_are_computed_anew(monkeypatch):
         return kernels.index(*arguments)
 
     policy._kernels = kernels._replace(index=counted)
-    monkeypatch.setitem(_kernels.KERNELS, type(policy.record), policy._kernels)
+    monkeypatch.setitem(_kernels.INDEX_KERNELS, type(policy.record), policy._kernels)
     for turn in range(4000):
         if turn == 2000:
             calls = 0
@@ -145,3 +145,13 @@ def test_settings_build_the_same_policy():
     again = UCB1(**json.loads(json.dumps(policy.config())))
     assert (again.arms, again.record) == (policy.arms, policy.record)
     assert repr(policy) == "UCB1(n_arms=2, c=0.5)"
+
+
+def test_a_policy_is_fresh_until_it_takes_a_turn_or_a_reward():
+    policy = UCB1(2)
+    assert policy.fresh
+    policy.update(0, 0.5, None)
+    assert not policy.fresh
+    policy = UCB1(2)
+    policy.select(None, None)
+    assert not policy.fresh

@@ -9,7 +9,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.policies import _kernels
-from surefoot.policies._kernels import KERNELS, IndexKernels, add, argmax, count_and_sum, no_pledge
+from surefoot.policies._kernels import (
+    INDEX_KERNELS,
+    KERNELS,
+    IndexKernels,
+    add,
+    argmax,
+    count_and_sum,
+    no_pledge,
+    register_index,
+)
 
 
 class Table(NamedTuple):
@@ -27,9 +36,9 @@ def kernels():
         told.append(best)
         return policy.values[k] + s
 
-    KERNELS[Table] = IndexKernels(count_and_sum, lambda policy, m: 0.0, index, add, no_pledge)
+    register_index(Table, IndexKernels(count_and_sum, lambda policy, m: 0.0, index, add, no_pledge))
     yield told
-    del KERNELS[Table]
+    del KERNELS[Table], INDEX_KERNELS[Table]
 
 
 VALUES = st.lists(st.sampled_from([0.0, 0.5, math.inf, -math.inf]) | st.floats(-1, 1), min_size=1)
@@ -58,6 +67,9 @@ def test_the_dispatchers_call_the_kernels_of_the_record():
     assert _kernels.scale(record, 5) == 0.0
     assert _kernels.index(record, state, 1, 0.5, 0.0) == 2.5
     assert _kernels.pledge(record, state, 1) == 0.0
+    assert _kernels.best(record, state, 5) == (1, 2.0)
+    assert _kernels.width(record) == 1
+    assert _kernels.member(record, state, 1, 0) == 1
 
 
 def test_a_record_without_kernels_is_a_bug():

@@ -100,10 +100,10 @@ def test_the_floor_is_kept_and_measured():
     assert result.measure("careful", "minimum_slack").min() >= 0
 
 
-def drive(agent, horizon, checkpoints, stopped=lambda: False, gaps=(0.0, 0.4, 0.5, 0.4)):
+def drive(agent, horizon, checkpoints, stopped=lambda: False):
     stream = np.random.SeedSequence(0)
     points = np.array([*checkpoints, horizon])
-    return live.drive(agent, ENVIRONMENT, np.array(gaps), 7, stream, points, stopped)
+    return live.drive(agent, ENVIRONMENT, 0.9, 7, stream, points, stopped)
 
 
 def test_checkpoints_are_rows_of_the_full_trace():
@@ -118,18 +118,19 @@ def test_the_trace_is_what_a_user_would_have_seen():
     agent = agents()["bold"]
     trace = drive(agent, 60, range(1, 60))
     agent._rng = np.random.default_rng(np.random.SeedSequence(0))
-    loss = 0.0
+    losses = np.zeros(4)
     for row, noted in zip(trace.books, trace.losses, strict=True):
         play = agent.select()
         if play.is_default:
             agent.update(play)
         else:
             agent.update(play, ENVIRONMENT.pull(7, play.turn, play.index))
-            loss += [0.0, 0.4, 0.5][play.index]
+            mean = [0.9, 0.5, 0.4][play.index]
+            losses += [0.9 - mean, mean, mean * mean, mean * (1 - mean)]
         assert row[ARM] == play.index
         assert row[DEFAULTS] == agent.account.default_plays
         assert agent.floor.unit.decimal(int(row[SLACK])) == agent.account.slack
-        assert noted == loss
+        assert noted == pytest.approx(losses, rel=1e-12)
 
 
 def test_it_gives_up_between_two_plays():
@@ -148,7 +149,8 @@ class Paying:
     """Declares rewards in 0..1 and pays what it is told to."""
 
     n_arms, places, reward_range, record = 3, 0, (0, 1), None
-    means, gaps = ENVIRONMENT.means, staticmethod(ENVIRONMENT.gaps)
+    means, variances, best = ENVIRONMENT.means, ENVIRONMENT.variances, ENVIRONMENT.best
+    value = staticmethod(ENVIRONMENT.value)
 
     def __init__(self, reward):
         self.reward = reward
@@ -202,9 +204,10 @@ def test_a_mean_variance_floor_is_kept_play_by_play():
         "printed": sf.mv_cucb(3, 0.7, 0.1, 10),
         "unguarded": sf.Plain(sf.MVUCB(3, 10), sf.MeanVarianceFloor(0.7, 0.1, 10)),
     }
-    made = Plan(players, ENVIRONMENT, 1)
-    assert made.stepwise == list(players)
-    result = sf.simulate(players, ENVIRONMENT, 400, runs=2, seed=1, checkpoints="all")
+    environment = Paying(None)  # without a kernel
+    environment.pull = ENVIRONMENT.pull
+    assert Plan(players, environment, 1).stepwise == list(players)
+    result = sf.simulate(players, environment, 400, runs=2, seed=1, checkpoints="all")
     for name in ("viable", "printed"):
         assert result.measure(name, "violating_rounds").max() == 0
         assert result.exact_minimum_slack(name) >= 0

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from naive import simulate as naive
+from surefoot.environments.linear import embedding
 from surefoot.simulation import live
 from surefoot.simulation.path import GATES
 from surefoot.simulation.plan import Plan
@@ -85,7 +86,7 @@ def logs(draw):
 
 def driven_live(plan, name):
     return live.drive(
-        plan.agents[name], plan.environment, plan.gaps[name], plan.key(0),
+        plan.agents[name], plan.environment, plan.tops[name], plan.key(0),
         np.random.SeedSequence(0), plan.checkpoints, lambda: False,
     )  # fmt: skip
 
@@ -144,8 +145,12 @@ def test_the_books_are_the_naive_ones_at_every_play(world):
 def test_losses_are_the_gaps_of_the_arms_played(world):
     plan = world.plan({"printed"})
     trace = plan.run(0, choose("compiled"))["printed"]
-    gaps, arms = plan.gaps["printed"], trace.books[:, ARM]
-    assert trace.losses.tolist() == np.cumsum(np.where(arms < 0, 0.0, gaps[arms])).tolist()
+    arms, means = trace.books[:, ARM], world.environment.means
+    top = max(means.max(), float(world.floor.default))
+    columns = top - means, means, means**2, means * (1 - means)
+    for noted, each in zip(trace.losses.T, columns, strict=True):
+        expected = np.cumsum(np.where(arms < 0, 0.0, each[arms]))
+        assert noted == pytest.approx(expected, rel=1e-12, abs=1e-12)
 
 
 @given(cents, st.lists(cents, min_size=3, max_size=3, unique=True), st.integers(0, 99))
@@ -165,7 +170,7 @@ def test_one_base_path_serves_every_alpha(mu0, alphas, seed):
         return plan, plan.run(0, choose("compiled"))
 
     plan, together = run({name: a for alpha in alphas for name, a in agents(alpha).items()})
-    assert [len(names) for names in plan.paths.values()] == [3, 3, 3]
+    assert [len(names) for _, names in plan.paths] == [3, 3, 3]
     for alpha in alphas:
         for name, agent in agents(alpha).items():
             assert_same(run({name: agent})[1][name], together[name])
@@ -223,3 +228,68 @@ def test_a_score_that_only_equals_the_defaults_value_is_not_above_it(engine):
 def test_every_agent_of_ours_names_a_gate(agent):
     world = World(sf.BernoulliArms([0.5]), sf.RewardFloor(0.5, 0.5), 0, 1)
     assert world.agents()[agent].gate in GATES
+
+
+@st.composite
+def linear_worlds(draw):
+    """Embedded instances, their features doubled at times, so that arms tie."""
+    d, seed = draw(st.sampled_from([2, 3, 5])), draw(st.integers(0, 99))
+    X, theta = embedding(draw(st.integers(1, 8)), d, seed)
+    if draw(st.booleans()):
+        X = np.concatenate([X, X])
+    options = {
+        "radius": draw(st.sampled_from(["paper", "determinant"])),
+        "noise": draw(st.sampled_from([0.5, 1.0])),
+        "theta_bound": 0.75,
+    }
+    share, alpha = draw(cents), draw(cents)
+    return X, theta, options, share, alpha, draw(st.integers(0, 99))
+
+
+@given(linear_worlds())
+@settings(max_examples=15)
+def test_linear_agents_make_the_same_plays_in_every_driver(world):
+    X, theta, options, mu0, alpha, seed = world
+    floor = sf.RewardFloor(mu0, alpha)
+    agents = {
+        "printed": sf.gencb_clb(X, mu0, alpha, **options),
+        "competing": sf.GenCB(sf.LinUCB(X, **options), floor),
+        "plain": sf.Plain(sf.LinUCB(X, **options), floor),
+        "CLUCB": sf.CLUCB(X, mu0, alpha, 0.01, **options),
+    }
+    plan = Plan(agents, sf.LinearArms(X, theta), 150, seed, "all")
+    assert not plan.stepwise
+    assert_all_drivers_agree(plan)
+
+
+@given(linear_worlds(), st.integers(1, 3))
+@settings(max_examples=15)
+def test_so_do_agents_of_super_arms(world, k):
+    X, theta, options, share, alpha, seed = world
+    k = min(k, len(X))
+    oracle, mu0 = sf.TopK(k), round(share * k, 2)
+    floor = sf.RewardFloor(mu0, alpha, (0, k))
+    agents = {
+        "printed": sf.gencb_cccb(X, oracle, mu0, alpha, **options),
+        "competing": sf.GenCB(sf.C2UCB(X, oracle, **options), floor),
+        "plain": sf.Plain(sf.C2UCB(X, oracle, **options), floor),
+        "C3UCB": sf.C3UCB(X, oracle, mu0, alpha, 0.01, **options),
+    }
+    plan = Plan(agents, sf.CombinatorialArms(X, theta, oracle), 150, seed, "all")
+    assert not plan.stepwise
+    assert_all_drivers_agree(plan)
+
+
+def test_other_super_arms_are_driven_play_by_play_on_the_same_noise():
+    """Every pair of four arms, enumerated, is TopK(2)."""
+    X, theta = embedding(4, 3, 0)
+    pairs = sf.Enumerated([[a, b] for a in range(4) for b in range(a)])
+    floor = sf.RewardFloor(0.5, 0.5, (0, 2))
+    agents = {
+        name: sf.GenCB(sf.C2UCB(X, oracle), floor)
+        for name, oracle in {"top": sf.TopK(2), "pairs": pairs}.items()
+    }
+    plan = Plan(agents, sf.CombinatorialArms(X, theta, sf.TopK(2)), 100, 0, "all")
+    assert plan.stepwise == ["pairs"]
+    traces = plan.run(0, choose("compiled"))
+    assert_same(traces["top"], traces["pairs"])

@@ -1,5 +1,4 @@
 import tracemalloc
-from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -7,6 +6,7 @@ import pytest
 import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.simulation import live, plan
+from surefoot.simulation.calendar import SumCalendar
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
 from surefoot.simulation.trace import ARM, LEAST, T
@@ -113,137 +113,14 @@ def test_a_run_is_given_up_between_two_blocks(monkeypatch):
     assert len(asked) == 4
 
 
-class Forgetful(sf.UCB1):
-    """Learns nothing: what an engine that trusts the record would not notice."""
-
-    def update(self, arm, reward, context):
-        pass
-
-
-class Timid(sf.GenCB):
-    """Never explores: what an engine that trusts the gate would not notice."""
-
-    def _decide(self, context, allowed, terms):
-        return self._play_default(terms, sf.Reason.PAUSED)
-
-
-class Pulling:
-    """An environment of the user's own, without a kernel."""
-
-    n_arms, places, reward_range, record = 2, 0, (0, 1), None
-    means = ENVIRONMENT.means
-    pull = staticmethod(ENVIRONMENT.pull)
-    gaps = staticmethod(ENVIRONMENT.gaps)
-
-
-def test_subclasses_that_do_something_else_are_driven_play_by_play():
-    floor = sf.RewardFloor(0.6, 0.2)
-    patched = sf.UCB1(2)
-    patched.update = lambda arm, reward, context: None
-    agents = {
-        "forgetful": sf.Plain(Forgetful(2), floor),
-        "patched": sf.Plain(patched, floor),
-        "timid": Timid(sf.UCB1(2), floor),
-    }
-    made = Plan(agents, ENVIRONMENT, 50, 0, "all")
-    assert made.stepwise == ["forgetful", "patched", "timid"]
-    played = made.run(0, choose("compiled"))
-    assert set(played["forgetful"].books[:, ARM]) == set(played["patched"].books[:, ARM]) == {0}
-    assert set(played["timid"].books[:, ARM]) == {-1}
-
-
-def test_an_environment_without_a_kernel_pays_the_same_play_by_play():
-    made = Plan(three(), Pulling(), 200, 0, "all")
-    assert made.stepwise == list(three())
-    assert traces(three(), 200, environment=Pulling()) == traces(three(), 200)
-
-
-class Drift(sf.BernoulliArms):
-    """Pays nothing: what an engine that trusts the record would not notice."""
-
-    def pull(self, key, turn, arm):
-        return 0.0
-
-
-class Named(sf.BernoulliArms):
-    """Pays what Bernoulli arms pay."""
-
-    def __repr__(self):
-        return "Named"
-
-
-class Skewed(sf.BernoulliArms):
-    def gaps(self, default):
-        return np.array([0.0, 7.0, 9.0])
-
-
-def test_an_environment_that_pays_something_else_is_driven_play_by_play():
-    instance = sf.BernoulliArms([0.8, 0.5])
-    instance.pull = lambda key, turn, arm: 0.0
-    borrowed = Pulling()
-    borrowed.record = sf.BernoulliArms([0.1, 0.1]).record
-    for environment in (Drift([0.8, 0.5]), instance, borrowed):
-        made = Plan(three(), environment, 60, 0, "all")
-        assert made.stepwise == list(three())
-        paid = 0 if environment is not borrowed else ENVIRONMENT.pull(made.key(0), 1, 0)
-        first = made.run(0, choose("compiled"))["UCB1"].books[0]
-        assert first[2] == int(paid * 10**9) - 480_000_000
-    assert Plan(three(), Named([0.8, 0.5]), 60).stepwise == []
-
-
-def test_gaps_of_the_users_own_are_the_regret():
-    made = Plan({"UCB1": three()["UCB1"]}, Skewed([0.8, 0.5]), 20, 0, "all")
-    trace = made.run(0, choose("compiled"))["UCB1"]
-    played = np.cumsum(trace.books[:, ARM] == 1)
-    assert played[-1] > 0
-    assert trace.losses.tolist() == (7.0 * played).tolist()
-
-
-def test_units_too_far_apart_for_the_engine_are_driven_play_by_play():
-    huge = sf.RewardFloor(Decimal("1e20"), 0.5, (0, Decimal("1e30")))
-    agents = {"huge": sf.GenCB(sf.UCB1(2), huge, default_competes=False)}
-    assert traces(agents, 30) == traces(agents, 30, engine="plain")
-    assert Plan(agents, ENVIRONMENT, 30).stepwise == ["huge"]
-    near = sf.RewardFloor(Decimal("1e20"), 0.5, (0, Decimal("1e27")))  # 10**18 fits 64 bits
-    agents = {"near": sf.GenCB(sf.UCB1(2), near, default_competes=False)}
-    assert near.places == -18
-    assert Plan(agents, ENVIRONMENT, 30).stepwise == []
-    assert traces(agents, 30) == traces(agents, 30, engine="plain")
-
-
-def test_float_bounds_of_an_environment_mean_their_shortest_decimals():
-    environment = Pulling()
-    environment.reward_range = (0.3, 0.7)
-    environment.pull = lambda key, turn, arm: 0.3
-    floor = sf.RewardFloor(0.5, 0.2, (Decimal("0.3"), Decimal("0.7")))
-    result = Plan({"a": sf.Plain(sf.UCB1(2), floor)}, environment, 5).run(0, choose("plain"))
-    assert result["a"].books[-1][T] == 5
-
-
-@pytest.mark.parametrize(
-    ("part", "given", "said"),
-    [
-        ("reward_range", None, "reward_range = None of the environment must be a pair"),
-        ("means", [0.8, 0.5], "means = [0.8, 0.5] of the environment must be a numpy array of 2"),
-        ("means", np.array([0.8]), "must be a numpy array of 2 finite numbers: one for each arm"),
-        ("means", np.array([0.8, np.nan]), "of 2 finite numbers"),
-        ("means", np.array(["0.8", "0.5"]), "of 2 finite numbers"),
-        ("n_arms", None, "n_arms of the environment = None must be an int >= 1"),
-        ("gaps", lambda default: [0.0, 0.3, 0.1], "gaps() = [0.0, 0.3, 0.1] of the environment"),
-        ("gaps", lambda default: np.zeros(2), "must be a numpy array of 3 finite numbers"),
-    ],
-)
-def test_an_environment_of_the_users_own_is_checked(part, given, said):
-    environment = Pulling()
-    setattr(environment, part, given)
-    with pytest.raises(InvalidInput) as error:
-        Plan(three(), environment, 10)
-    assert said in str(error.value)
-
-
 def test_an_agent_without_a_floor_regrets_against_the_best_arm():
     made = Plan({"UCB1": sf.Plain(sf.UCB1(2))}, ENVIRONMENT, 10)
-    assert made.gaps["UCB1"][:2].tolist() == ENVIRONMENT.gaps(0.0)[:2].tolist()
+    assert (made.tops["UCB1"], made.default_gap("UCB1")) == (0.8, 0.0)
+
+
+def test_where_the_default_is_best_the_regret_is_against_it():
+    made = Plan({"a": sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.9, 0.1))}, ENVIRONMENT, 10)
+    assert (made.tops["a"], made.default_gap("a")) == (0.9, 0.0)
 
 
 @pytest.mark.parametrize("sign", [1, -1])
@@ -260,7 +137,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
     assert agents[name].floor.places == 9
     ends = []
     for engine in (choose("compiled"), choose("plain")):
-        calendar = plan._Calendar(made, name, engine)
+        calendar = SumCalendar(agents[name], 1.0, made.checkpoints, engine)
         value, floor, *_ = calendar.terms
         played, explored = 10**9 - 50, 60
         slack = played * (value - floor if sign > 0 else -floor)
@@ -268,8 +145,10 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
         for column, number in enumerate([played, played - explored, slack, slack, 0, 0]):
             calendar.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
-        calendar.live(plan.Block(*map(engine.array, ([0] * 100, [reward] * 100, pledges))))
-        ends.append((list(calendar.books), calendar.trace.books.tolist()))
+        block = plan._block(100, 1, engine)
+        block.rewards[:], block.pledges[:] = [reward] * 100, pledges
+        calendar.live(block)
+        ends.append((list(calendar.books), calendar.trace().books.tolist()))
     assert ends[0] == ends[1]
     assert ends[0][0][T] == 10**9
 
@@ -283,7 +162,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
         ({"agents": {"a": gencb(n_arms=3)}}, "agent 'a' has 3 arms, the environment 2"),
         (
             {"agents": {"a": sf.GenCB(sf.UCB1(2), sf.RewardFloor(None, 0.1))}},
-            "agent 'a' has a floor without a constant default",
+            "agent 'a' has a floor without one known default",
         ),
         ({"agents": {"a": gencb(places=12)}}, "agent 'a' keeps books of 12 places"),
         (
@@ -323,44 +202,6 @@ def test_refused(changes, said):
     with pytest.raises(InvalidInput) as error:
         Plan(**arguments)
     assert said in str(error.value)
-
-
-def taken(policy):
-    policy.select(None, np.random.default_rng(0))
-    return policy
-
-
-def told(policy):
-    policy.update(1, 0.5, None)
-    return policy
-
-
-def restored(policy):
-    policy.restore(taken(told(sf.UCB1(2))).state())
-    return policy
-
-
-@pytest.mark.parametrize("touch", [taken, told, restored])
-@pytest.mark.parametrize("environment", [ENVIRONMENT, Pulling()])
-def test_a_policy_that_is_not_fresh_is_refused(touch, environment):
-    agent = sf.GenCB(touch(sf.UCB1(2)), sf.RewardFloor(0.6, 0.2))
-    with pytest.raises(InvalidInput, match="the UCB1 of agent 'a' has already taken turns or rew"):
-        Plan({"a": agent}, environment, 10)
-
-
-def test_the_policy_of_a_conucb_is_to_be_fresh_too():
-    agent = sf.ConUCB(2, 0.6, 0.2)
-    told(agent.policy)
-    with pytest.raises(InvalidInput, match="of agent 'a' has already taken turns or rewards"):
-        Plan({"a": agent}, ENVIRONMENT, 10)
-
-
-@pytest.mark.parametrize("touch", ["select", "pause"])
-def test_an_agent_that_has_played_or_is_paused_is_refused(touch):
-    agent = gencb()
-    getattr(agent, touch)()
-    with pytest.raises(InvalidInput, match="agent 'a' has already played or is paused"):
-        Plan({"a": agent}, ENVIRONMENT, 10)
 
 
 def test_a_horizon_of_a_billion_and_numpy_numbers_are_fine():

@@ -130,3 +130,58 @@ def test_repr_says_what_it_is(result):
     huge = sf.simulate({"UCB1": sf.Plain(sf.UCB1(3))}, ENVIRONMENT, 1, seed=10**5000)
     assert "<int of too many digits>" in repr(huge)
     assert np.array_equal(result.plan.checkpoints, np.arange(1, 151))
+
+
+def test_the_regret_is_that_of_regular_arms_and_that_of_the_default(result):
+    regular, default = (
+        result.measure("GenCB", f"{part}_regret") for part in ("regular", "default")
+    )
+    assert (regular + default == result.measure("GenCB", "regret")).all()
+    assert (default == result.measure("GenCB", "default_plays") * 0.125).all()
+    assert result.measure("UCB1", "default_regret").max() == 0
+
+
+@pytest.fixture(scope="module")
+def moments():
+    floor = sf.MeanVarianceFloor(0.625, 0.2, 4)
+    agents = {"MV": sf.GenCB(sf.MVUCB(3, 4), floor, default_competes=False)}
+    return sf.simulate(agents, ENVIRONMENT, 120, runs=2, seed=5, checkpoints="all")
+
+
+def test_mean_variance_regrets_are_sums_over_all_pairs_of_plays(moments):
+    mean_variance = [4 * Fraction(mean) - Fraction(mean) * (1 - Fraction(mean)) for mean in MEANS]
+    best = max(*mean_variance, 4 * Fraction(5, 8))
+    for run in range(2):
+        arms = moments.runs[run]["MV"].books[:, ARM]
+        for t in (1, 2, 30, 120):
+            N = [int((arms[:t] == arm).sum()) for arm in (-1, 0, 1, 2)]
+            mu = [Fraction(5, 8), *map(Fraction, MEANS)]
+            gaps = [best - value for value in (4 * Fraction(5, 8), *mean_variance)]
+            lost = [n * gap for n, gap in zip(N, gaps, strict=True)]
+            pairs = sum(
+                N[x] * N[y] * (mu[x] - mu[y]) ** 2 for x in range(4) for y in range(4) if x != y
+            )
+            row = {
+                name: moments.measure("MV", name)[run, t - 1]
+                for name in ("regret", "regret_exact", "regular_regret", "default_regret")
+            }
+            assert row["regret"] == pytest.approx(float(sum(lost) + 2 * pairs / t))
+            assert row["regret_exact"] == pytest.approx(float(sum(lost) + pairs / (2 * t)))
+            assert row["default_regret"] == pytest.approx(float(lost[0]))
+            assert row["regular_regret"] == pytest.approx(float(sum(lost[1:])))
+
+
+def test_realised_mean_variance_regret_is_of_the_rewards(moments):
+    realised = moments.measure("MV", "regret_realised")
+    slack = moments.measure("MV", "slack")
+    t = np.arange(1, 121)
+    best = max(4 * mean - mean * (1 - mean) for mean in MEANS)
+    expected = t * (best - 0.8 * 4 * 0.625) - slack
+    assert realised == pytest.approx(expected)
+
+
+def test_measures_of_another_floor_are_refused(result, moments):
+    assert moments.measure("MV", "regret_of_means").shape == (2, 120)
+    for measure in ("regret_exact", "regret_realised"):
+        with pytest.raises(InvalidInput, match=f"measure = '{measure}' is none of"):
+            result.measure("GenCB", measure)

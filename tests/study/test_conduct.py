@@ -7,15 +7,16 @@ import pytest
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import conduct as conduct_module
 from surefoot.study.conduct import conclude, conduct
-from surefoot.study.panel import MAIN, Sweep, read
+from surefoot.study.problems import MAIN
 from surefoot.study.store import Store
+from surefoot.study.sweep import Sweep, read
 
-SWEEP = Sweep.of(read(MAIN)).but(K=(2, 3), alpha=(0.1, 0.2), horizon=250, runs=3)
+SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(2, 3), alpha=(0.1, 0.2), horizon=250, runs=3)
 
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    monkeypatch.setattr("surefoot.study.figure.draw", lambda panel, frame, stem: [])
+    monkeypatch.setattr(conduct_module, "_figures", lambda *_: [])
 
 
 def run(folder, sweep=SWEEP, steps=None, **options):
@@ -76,8 +77,9 @@ def test_the_table_holds_all_runs_in_order(tmp_path):
     run(tmp_path)
     table = pl.read_parquet(tmp_path / "runs.parquet")
     assert table.columns == [
-        "problem", "K", "alpha", "agent", "run", "t", "regret", "default_plays", "received",
-        "slack", "minimum_slack", "violating_rounds",
+        "problem", "K", "alpha", "agent", "run", "t", "regret", "regular_regret",
+        "default_regret", "default_plays", "received", "slack", "minimum_slack",
+        "violating_rounds",
     ]  # fmt: skip
     groups = table.group_by("K", "alpha", "agent", "run", maintain_order=True).len()
     assert len(groups) == 2 * 2 * 3 * 3
@@ -119,10 +121,28 @@ def test_what_does_not_fit_is_found_before_anything_is_written(tmp_path):
 
 def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
     drawn = []
-    monkeypatch.setattr(
-        "surefoot.study.figure.draw", lambda panel, frame, stem: drawn.append((stem, len(frame)))
-    )
+
+    def draw(stem, panel, frame, theory):
+        drawn.append((stem, len(frame)))
+        return []
+
+    monkeypatch.setattr(conduct_module, "_figures", draw)
     run(tmp_path)
-    assert [stem.name for stem, _ in drawn] == [panel.name for panel in SWEEP.panels()]
+    assert [stem.name for stem, _ in drawn] == [panel.name for panel in SWEEP.panels]
     assert {stem.parent for stem, _ in drawn} == {tmp_path}
-    assert {rows for _, rows in drawn} == {3 * 3 * len(conduct_module.cmab.checkpoints(250))}
+    assert {rows for _, rows in drawn} == {3 * 3 * len(conduct_module.groups.checkpoints(250))}
+
+
+def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
+    sweep = Sweep.of(*(read(name) for name in MAIN.values())).but(horizon=60, runs=1)
+    store = Store(tmp_path, sweep)
+    steps = list(conduct(store))
+    assert {step.total for step in steps} == {4}
+    assert [step.doing for step in steps].count("compiling") <= 1
+    summary = conclude(store, theory=True)
+    assert [panel["problem"] for panel in summary["panels"]] == list(MAIN)
+    assert all("theory" in panel for panel in summary["panels"])
+    table = pl.read_parquet(tmp_path / "runs.parquet")
+    assert table.columns[:7] == ["problem", "K", "d", "alpha", "rho", "agent", "run"]
+    assert table.filter(problem="clb").get_column("K").null_count() > 0
+    assert (tmp_path / "report.html").read_text().count("<section") == 5

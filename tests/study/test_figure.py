@@ -2,18 +2,16 @@ import numpy as np
 import polars as pl
 import pytest
 
-from surefoot.simulation.compiled import PLAIN
-from surefoot.study import cmab, figure, style
-from surefoot.study.panel import MAIN, Sweep, read
-
-
-def rows(panel, runs=2):
-    plan = cmab.plan([panel])
-    return pl.concat([cmab.frame([panel], plan, run, plan.run(run, PLAIN)) for run in range(runs)])
+from claims_at_reduced_size import rows
+from surefoot.study import figure, groups, style
+from surefoot.study.caption import brief
+from surefoot.study.cmab import CMAB
+from surefoot.study.problems import MAIN
+from surefoot.study.sweep import Sweep, read
 
 
 def panel(**changes):
-    return Sweep.of(read(MAIN)).but(**changes).panels()[0]
+    return Sweep.of(read(MAIN["cmab"])).but(**changes).panels[0]
 
 
 @pytest.mark.parametrize(
@@ -28,7 +26,9 @@ def panel(**changes):
 def test_every_setting_can_be_drawn(tmp_path, monkeypatch, changes):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     setting = panel(**changes)
-    (file,) = figure.draw(setting, rows(setting), tmp_path / setting.name)
+    said = figure.draw(setting, rows(setting), tmp_path / setting.name)
+    assert setting.setting in said
+    (file,) = tmp_path.iterdir()
     assert file.name == f"{setting.name}.png"
     assert file.read_bytes().startswith(b"\x89PNG")
     assert file.stat().st_size > 50_000
@@ -51,7 +51,7 @@ def drawn(monkeypatch, tmp_path):
 def made(t, slacks):
     """Tidy rows of one run, from each agent's slack."""
     tables = []
-    for name in cmab.NAMES:
+    for name in CMAB.names():
         slack = np.asarray(slacks[name], float)
         columns = {"agent": [name] * len(t), "run": 0, "t": t, "slack": slack}
         columns["minimum_slack"] = np.minimum.accumulate(np.minimum(slack, 0))
@@ -67,7 +67,7 @@ def test_the_panels_show_what_they_say(drawn):
     left, right = drawn(setting, frame)
     shown = {tuple(line.get_ydata()) for line in left.lines if len(line.get_xdata()) > 2}
     worst = {tuple(line.get_ydata()) for line in right.lines if len(line.get_xdata()) > 2}
-    for name in cmab.NAMES:
+    for name in CMAB.names():
         regret = figure.curves(frame, name, "regret")
         for curve in (regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)):
             assert tuple(curve) in shown
@@ -77,11 +77,11 @@ def test_the_panels_show_what_they_say(drawn):
     named = [text.get_text().replace("\n", " ") for text in right.texts]
     deepest = figure.curves(frame, "UCB1", "minimum_slack").min()
     assert deepest < 0
-    assert f"UCB1: least {figure.amount(deepest)}" in named
+    assert f"UCB1: least {brief(deepest)}" in named
     assert "GenCB: least 0" in named
 
 
-T = cmab.checkpoints(10_000)
+T = groups.checkpoints(10_000)
 RECOVERS = {"GenCB": 0 * T, "UCB1": (T - 5_000) * T / 50_000, "ConUCB": T / 20}
 FALLS = {"GenCB": 0 * T, "UCB1": -(T**0.7), "ConUCB": T / 50}
 
@@ -97,7 +97,7 @@ def test_a_panel_of_the_first_plays_only_has_no_inset_of_them(drawn):
     setting = panel(K=(4,), horizon=10_000)
     slacks = {**RECOVERS, "UCB1": (T - 250.0) / 10}
     right = drawn(setting, made(T, slacks))[1]
-    assert right.get_xlim()[1] <= 2 * cmab.FIRST_PLAYS
+    assert right.get_xlim()[1] <= 2 * groups.FIRST_PLAYS
     assert right.child_axes == []
 
 
@@ -119,3 +119,15 @@ def test_an_inset_hides_no_curve_and_no_label_leaves_the_sheet(drawn, rate, fall
     words = note.get_window_extent()
     assert box.x0 <= words.x0 < words.x1 <= box.x1
     assert box.y0 <= words.y0 < words.y1 <= box.y1
+
+
+@pytest.mark.parametrize("problem", MAIN)
+def test_every_problem_can_be_drawn_and_nothing_leaves_the_sheet(drawn, problem):
+    setting = Sweep.of(read(MAIN[problem])).but(horizon=400).panels[0]
+    left, right = drawn(setting, rows(setting))
+    sheet = left.get_figure().bbox
+    for axes in (left, right):
+        whole = axes.get_tightbbox()
+        assert 0 <= whole.x0 < whole.x1 <= sheet.x1
+    named = {text.get_text().split(":")[0] for text in right.texts}
+    assert set(setting.names()) <= named

@@ -6,10 +6,11 @@ import pytest
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import compiled
 from surefoot.study import store as store_module
-from surefoot.study.panel import MAIN, Sweep, read
+from surefoot.study.problems import MAIN
 from surefoot.study.store import Store, asked_for
+from surefoot.study.sweep import Sweep, paper, read
 
-SWEEP = Sweep.of(read(MAIN)).but(K=(3,), horizon=50, runs=3)
+SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), horizon=50, runs=3)
 FRAME = pl.DataFrame({"t": [1, 2]})
 
 
@@ -101,7 +102,8 @@ def test_another_study_is_not_overwritten_unasked(store, changes, said):
 
 def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
     store.keep("cmab-K3", 0, FRAME)
-    ours = ["cmab-K3-alpha0.05.png", "summary.json", "runs.parquet"]
+    ours = ["cmab-K3-alpha0.05.png", "cmab-K3-alpha0.05-theory.svg", "summary.json"]
+    ours += ["runs.parquet", "report.html"]
     for name in [*ours, "notes.txt", "cmab-K9-alpha0.05.png"]:
         (store.folder / name).touch()
     again = Store(store.folder, SWEEP.but(K=(4,)), overwrite=True)
@@ -109,7 +111,8 @@ def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
     again.claim()
     left = sorted(file.name for file in store.folder.iterdir())
     assert left == ["cmab-K9-alpha0.05.png", "notes.txt", "study.json"]
-    assert json.loads((store.folder / "study.json").read_text())["settings"]["K"] == [4]
+    (panel,) = json.loads((store.folder / "study.json").read_text())["panels"]
+    assert panel["K"] == 4
 
 
 def test_files_that_no_study_wrote_are_not_touched_even_if_asked(tmp_path):
@@ -148,7 +151,7 @@ def test_a_folder_with_brackets_in_its_name_is_a_folder(tmp_path):
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 1}', '{"format": 1, "settings": {}, "versions": {}}']
+    "text", ["", "[]", "{}", '{"format": 2}', '{"format": 2, "panels": [], "versions": {}}']
 )
 def test_a_foreign_manifest_is_an_error(tmp_path, text):
     (tmp_path / "study.json").write_text(text)
@@ -158,13 +161,28 @@ def test_a_foreign_manifest_is_an_error(tmp_path, text):
 
 def test_a_manifest_of_another_format_is_an_error(store):
     manifest = json.loads((store.folder / "study.json").read_text())
-    (store.folder / "study.json").write_text(json.dumps({**manifest, "format": 2}))
+    (store.folder / "study.json").write_text(json.dumps({**manifest, "format": 3}))
     with pytest.raises(DamagedFile, match="another version of Surefoot"):
         Store(store.folder, SWEEP, resume=True)
 
 
 def test_what_is_left_out_on_resuming_means_what_it_meant(store):
-    main = Sweep.of(read(MAIN))
+    main = Sweep.of(read(MAIN["cmab"]))
     assert asked_for(store.folder, main, resume=True, runs=9) == SWEEP.but(runs=9)
     assert asked_for(store.folder, main, resume=False, runs=9) == main.but(runs=9)
     assert asked_for(store.folder / "new", main, resume=True) == main
+
+
+def test_a_study_of_other_problems_may_not_go_on(store):
+    other = Sweep.of(*paper()).but(horizon=50, runs=3)
+    assert asked_for(store.folder, other, resume=True) == other
+    with pytest.raises(InvalidInput, match=r"^problem = cmab, clb, .* which has problem = cmab;"):
+        Store(store.folder, other, resume=True)
+
+
+def test_other_pairs_of_the_same_values_are_another_study(tmp_path):
+    whole = SWEEP.but(K=(2, 3), alpha=(0.1, 0.2))
+    Store(tmp_path, whole).claim()
+    some = Sweep(tuple(whole.panels[i] for i in (0, 1, 3)))
+    with pytest.raises(InvalidInput, match=r"^name = .* differs from the study in"):
+        Store(tmp_path, some, resume=True)

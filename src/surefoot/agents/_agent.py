@@ -5,19 +5,21 @@ from __future__ import annotations
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 import numpy as np
 
 from surefoot._exact import exact, shown
+from surefoot.agents._changes import Changing
+from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, explain
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import Books, Floor, MeanVarianceFloor, Outcome, Statement, Terms, statement
 from surefoot.policies import MVUCB
-from surefoot.policies.base import Label, Policy, arm_chosen, arms_of, has, score_given
+from surefoot.policies.base import Label, Policy, has, score_given
 
 
-class Agent:
+class Agent(Changing):
     """Policy and floor together; a subclass says in ``_decide`` when the policy may play.
 
     An agent owns its policy and its books and is not thread-safe. Every method checks first and
@@ -30,9 +32,14 @@ class Agent:
     """Whether the default is among the candidates of each turn."""
     measured: bool = True
     """Whether the floor is meant, so that its slack says something."""
+    builds_policy: ClassVar[bool] = False
+    """Whether its policy is its own, and not given to it."""
+    learns_default: ClassVar[bool] = False
+    """Whether it has to be told what each default play paid."""
 
     def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
-        self.arms: tuple[Label, ...] = arms_of(policy)
+        self._actions = Actions(policy)
+        self.arms: tuple[Label, ...] = self._actions.arms
         if not isinstance(floor, Floor):
             raise InvalidInput(
                 f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
@@ -48,7 +55,6 @@ class Agent:
         self._books: Books = floor.open()
         self._open: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
-        self._numbers = {label: number for number, label in enumerate(self.arms)}
         self._scores = has(policy, "best")
         self._unit = bool(getattr(policy, "unit_rewards", False))
 
@@ -60,8 +66,9 @@ class Agent:
     ) -> Play:
         """Decide one play.
 
-        ``context`` goes to the policy; ``allowed`` restricts it to some arms (labels); ``default``
-        is this play's own known default value, for a floor without a constant one.
+        ``context`` goes to the policy; ``allowed`` restricts it to some arms (labels), where its
+        actions are arms; ``default`` is this play's own known default value, for a floor without a
+        constant one.
         """
         if self._asking:
             raise PlayConflict(
@@ -69,7 +76,9 @@ class Agent:
                 "an agent decides one play at a time"
             )
         terms = self._books.terms(default)
-        candidates = None if allowed is None else self._candidates(allowed)
+        candidates = None if allowed is None else self._actions.candidates(allowed)
+        if has(self.policy, "check"):
+            self.policy.check(context)  # type: ignore[attr-defined]
         if self.paused:
             return self._play_default(terms, Reason.PAUSED)
         if candidates is not None and not candidates:
@@ -90,7 +99,7 @@ class Agent:
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InvalidInput(f"n = {shown(n)} must be an int >= 0")
         if allowed is not None:
-            allowed = [self.arms[number] for number in self._candidates(allowed)]
+            allowed = [self._actions.label(arm) for arm in self._actions.candidates(allowed)]
         plays: list[Play] = []
         try:
             while len(plays) < n:
@@ -110,22 +119,63 @@ class Agent:
         mean-variance floor books either as it is and promises nothing from there on. An expired
         play may still be settled, once. Should the policy fail to learn the reward, it is booked
         all the same; a repeat tells it again.
+
+        ``base_rewards``, for a policy of super arms: one reward for each base arm, in the order of
+        ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
+        are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
         """
         number = self._id(play)
-        if base_rewards is not None:
+        told: Any = None
+        if base_rewards is not None or self._actions.semi_bandit:
+            reward, told = self._super_arm(number, play, reward, base_rewards)
+        if reward is None and self.learns_default and self._is_default(number):
             raise InvalidInput(
-                f"base_rewards of play {shown(number)}: {type(self.policy).__name__} plays single "
-                "arms and learns from reward alone"
+                f"reward of play {number} is missing: {type(self).__name__} learns what its "
+                "default pays; report that too"
             )
         outcome = self._books.settle(number, reward)
         if outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
         if number in self._open:
             given, context = self._open[number]
-            if not given.is_default:
-                self.policy.update(given.index, self._told(reward), context)
+            if given.is_default:
+                self._default_paid(reward)
+            else:
+                told = self._told(reward) if told is None else told
+                self.policy.update(self._actions.action(given), told, context)
             del self._open[number]
         return outcome
+
+    def _super_arm(
+        self, number: int, play: Play | int, reward: Any, base_rewards: Any
+    ) -> tuple[Any, Any]:
+        """The reward to book of a semi-bandit play, and the base rewards to be learned."""
+        explores = self._books.plays.get(number).explores
+        if base_rewards is not None and not (explores and self._actions.semi_bandit):
+            because = (
+                f"{type(self.policy).__name__} plays single arms and learns"
+                if explores
+                else "it is a default play, which is reported"
+            )
+            raise InvalidInput(f"base_rewards of play {number}: {because} from reward alone")
+        given = self._open[number][0] if number in self._open else play
+        arm = given.arm if isinstance(given, Play) else None
+        if base_rewards is None:
+            if explores and number in self._open:
+                raise InvalidInput(
+                    f"play {number} is the super arm {shown(arm)}: report base_rewards=, one for "
+                    "each of its base arms"
+                )
+            return reward, None
+        parts = self._actions.base_rewards(number, arm, base_rewards)
+        booked = self._actions.worth(parts, arm) if reward is None else reward
+        return booked, tuple(map(float, parts))
+
+    def _is_default(self, number: int) -> bool:
+        return number in self._open and self._open[number][0].is_default
+
+    def _default_paid(self, reward: Any) -> None:
+        """A default play was reported, with what it paid if that was said."""
 
     def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
@@ -197,6 +247,16 @@ class Agent:
 
         save(self, path)
 
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of policy and floor."""
+        return {}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+        """The inverse of ``config``; ``policy``: None for an agent that builds its own."""
+        settings: Any = {"policy": policy, "floor": floor, **config}
+        return cls(**settings)
+
     def __repr__(self) -> str:
         books = self._books
         return (
@@ -204,55 +264,36 @@ class Agent:
             f"explorations, {books.default_plays} default plays"
         )
 
-    def _candidates(self, allowed: Iterable[Label]) -> list[int]:
-        if isinstance(allowed, str | bytes):
-            raise InvalidInput(f"allowed = {allowed!r} is one string; give a list: [{allowed!r}]")
-        try:
-            labels = list(allowed)
-        except TypeError:
-            raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
-        return sorted({self._number(label) for label in labels})
-
-    def _number(self, label: Any) -> int:
-        # True == 1, but who passes it has a mask in mind.
-        if not isinstance(label, bool | np.bool_):
-            try:
-                return self._numbers[label]
-            except (KeyError, TypeError):
-                pass
-        few = ", ".join(repr(arm) for arm in self.arms[:8])
-        raise InvalidInput(
-            f"allowed arm {shown(label)} is none of this agent's {len(self.arms)} arms: "
-            f"{few}{', ...' if len(self.arms) > 8 else ''}"
-        )
-
-    def _ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float | None]:
-        """Let the policy take one turn: its arm, and the score it gives it."""
+    def _ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float | None]:
+        """Let the policy take one turn: its action, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
         self._asking = True  # the gate was looked at: until the play is booked nobody else may
         try:
             if self._scores:
                 candidates = None if allowed is None else list(allowed)
-                arm, score = score_given(policy, policy.best(context, self._rng, candidates))
+                answer, score = score_given(policy, policy.best(context, self._rng, candidates))
             elif allowed is None:
-                arm = policy.select(context, self._rng)
+                answer = policy.select(context, self._rng)
             else:
                 raise InvalidInput(
-                    f"allowed = {[self.arms[arm] for arm in allowed]} cannot be kept: "
+                    f"allowed = {[self._actions.label(arm) for arm in allowed]} cannot be kept: "
                     f"{type(policy).__name__} has no best(context, rng, allowed); "
                     "leave allowed out or add that method"
                 )
         finally:
             self._asking = False
-        arm = arm_chosen(policy, arm, len(self.arms), allowed)
+        action = self._actions.chosen(answer, context, allowed)
         self.turns += 1
-        return arm, score
+        return action, score
+
+    def _choice(self, action: Action, score: float | None, rival: float | None = None) -> Choice:
+        return Choice(self._actions.label(action), score, rival)
 
     def _explore(
-        self, arm: int, choice: Choice, reason: Reason, terms: Terms, context: Any
+        self, action: Action, choice: Choice, reason: Reason, terms: Terms, context: Any
     ) -> Play:
-        play = self._play(arm, self.arms[arm], reason, terms, choice)
+        play = self._play(self._actions.index(action), choice.arm, reason, terms, choice)
         self._books.explore(terms)
         self._open[play.id] = (play, context)
         return play
@@ -264,7 +305,7 @@ class Agent:
         return play
 
     def _play(
-        self, index: int, arm: Label | None, reason: Reason, terms: Terms, choice: Choice | None
+        self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
     ) -> Play:
         account, plays = self._books.account, self._books.plays
         return Play(

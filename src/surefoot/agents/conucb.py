@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from surefoot._exact import exact, shown
-from surefoot.agents._agent import Agent
-from surefoot.agents.play import Choice, Play, Reason
+from surefoot.agents._comparator import Comparator, failure, one_of
+from surefoot.agents.actions import Action
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor, Terms
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, add, register
-from surefoot.policies.base import Label, arm_labels
+from surefoot.policies._kernels import NANO, IndexKernels, add, register_index
+from surefoot.policies.base import arm_labels
 
 SCALES = {"bounded": 0.5, "paper": 1.0, "libbandit": 2.0}
 RADII = ("simple", "iterated", "libbandit")
@@ -68,10 +66,10 @@ def _pledge(policy: ConUCBRecord, state: Any, k: int) -> Any:
     return total
 
 
-register(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledge))
+register_index(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledge))
 
 
-class ConUCB(Agent):
+class ConUCB(Comparator):
     """Play the largest upper bound if lower bounds prove the floor on means; else the default.
 
         theta_i = mean_i + D(N_i), lambda_i = max(0, mean_i - D(N_i)), theta_0 = lambda_0 = mu0
@@ -119,53 +117,32 @@ class ConUCB(Agent):
         reward_range: tuple[Any, Any] = (0, 1),
         seed: Any = None,
     ) -> None:
-        if default is None:
-            raise InvalidInput("default is missing; ConUCB needs the default's known reward")
-        record = _record(len(arm_labels(n_arms, arms)), delta, radius, scale)
+        record = record_of(len(arm_labels(n_arms, arms)), delta, radius, scale)
         self.delta, self.radius, self.scale = float(delta), radius, scale
         self.bounds = IndexPolicy(record, n_arms, arms)
-        super().__init__(self.bounds, RewardFloor(default, alpha, reward_range), seed)
+        super().__init__(self.bounds, default, alpha, reward_range, seed)
 
-    def select(
-        self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None
-    ) -> Play:
-        """Decide one play, see ``Agent.select``; the default is constant here."""
-        if default is not None:
-            raise InvalidInput(
-                f"default = {shown(default)}: ConUCB knows one constant default; give it to ConUCB"
-            )
-        return super().select(context, allowed)
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of the floor."""
+        return {
+            "arms": list(self.arms), "delta": self.delta, "radius": self.radius, "scale": self.scale
+        }  # fmt: skip
 
-    def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        arm, score = self.bounds.peek(self.turns + 1, allowed)
-        choice = Choice(self.arms[arm], score, self._rival(terms))
-        if choice.loses:
-            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        margin = self._margin(arm, terms)
-        choice = choice._replace(margin=margin)
-        if margin < 0:
-            return self._play_default(terms, Reason.SLACK_SHORT, choice)
-        self.turns += 1
-        return self._explore(arm, choice, Reason.SLACK_OK, terms, context)
+    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
+        return self.bounds.peek(self.turns + 1, allowed)
 
-    def _margin(self, arm: int, terms: Terms) -> int:
-        """xi: the proved mean reward, this play included, minus the floor; in units."""
-        books = self._books
-        low, width = books.low, books.high - books.low
-        pledged = math.floor(self.bounds.pledge(arm) * width)
-        proved = pledged + low * (books.explorations + 1) + books.default_plays * terms.value
-        return proved - terms.floor * (books.explorations + books.default_plays + 1)
+    def _proved(self, action: Action, context: Any) -> int:
+        low, width = self._books.low, self._books.high - self._books.low
+        pledged = math.floor(self.bounds.pledge(action) * width)  # type: ignore[arg-type]
+        return pledged + low * (self._books.explorations + 1)
 
 
-def _record(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
-    failure = float(exact(delta, "delta"))
-    if not 1e-200 < failure < 1:  # below, 1/delta leaves the floats
-        raise InvalidInput(f"delta = {delta} must lie strictly between 0 and 1, e.g. 1/horizon")
-    if radius not in RADII:
-        raise InvalidInput(f"radius = {shown(radius)} is none of {', '.join(map(repr, RADII))}")
-    if scale not in tuple(SCALES):
-        raise InvalidInput(f"scale = {shown(scale)} is none of {', '.join(map(repr, SCALES))}")
-    zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / failure
+def record_of(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
+    """The record of a radius and scale; InvalidInput where their formula is not defined."""
+    chance = failure(delta)
+    one_of(radius, "radius", RADII)
+    one_of(scale, "scale", tuple(SCALES))
+    zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / chance
     if radius == "simple":
         return ConUCBRecord(True, SCALES[scale], zeta, 0.0, 0.0)
     x = math.log(zeta) if radius == "libbandit" else zeta

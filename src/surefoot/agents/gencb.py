@@ -7,7 +7,7 @@ from typing import Any, ClassVar
 
 from surefoot._exact import shown
 from surefoot.agents._agent import Agent
-from surefoot.agents.play import Choice, Play, Reason
+from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, Terms
 from surefoot.policies.base import Policy
@@ -67,12 +67,16 @@ class GenCB(Agent):
             )
         self.default_competes = self._scores if default_competes is None else default_competes
 
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of policy and floor."""
+        return {"default_competes": self.default_competes}
+
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self._books.affords(terms):
             return self._play_default(terms, Reason.SLACK_SHORT)
         arm, score = self._ask(context, allowed)
         rival = self._rival(terms) if self.default_competes else None
-        choice = Choice(self.arms[arm], score, rival)
+        choice = self._choice(arm, score, rival)
         if choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         return self._explore(arm, choice, Reason.SLACK_OK, terms, context)

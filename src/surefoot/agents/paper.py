@@ -6,7 +6,8 @@ from typing import Any
 
 from surefoot.agents.gencb import GenCB
 from surefoot.floors import MeanVarianceFloor, RewardFloor
-from surefoot.policies import MVUCB, UCB1
+from surefoot.oracles import as_oracle
+from surefoot.policies import C2UCB, MVUCB, UCB1, LinUCB
 
 
 def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB:
@@ -28,6 +29,57 @@ def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB
     when: the default is the best arm: regret is then linear (``GenCB`` lets it compete).
     """
     return GenCB(UCB1(n_arms), RewardFloor(default, alpha), seed, default_competes=False)
+
+
+def gencb_clb(arms: Any, default: Any, alpha: Any, seed: Any = None, **options: Any) -> GenCB:
+    """GenCB-CLB: GenCB over LinUCB with rewards in [0, 1].
+
+    Source: Du, Wang, Huang 2021, Algorithm GenCB-CLB (supplement). ``arms``: features, shape
+    (K, d), or a ``Ball`` or ``Polytope``; ``default``: mu0, the default's known reward; ``alpha``:
+    the fraction of it one is willing to lose; ``options``: those of ``LinUCB``, such as
+    ``theta_bound``.
+
+    >>> agent = gencb_clb([[1, 0], [0, 1]], default=0.5, alpha=0.5)
+    >>> agent.update(agent.select())
+    <Outcome.BOOKED: 'booked'>
+    >>> agent.select().arm
+    0
+
+    Holds when: as ``GenCB``; the regret bound also needs the conditions of ``LinUCB`` and
+    mu0 < mu_*. Does not hold when: the default is the best arm: regret is then linear (``GenCB``
+    lets it compete).
+    """
+    return GenCB(LinUCB(arms, **options), RewardFloor(default, alpha), seed, default_competes=False)
+
+
+def gencb_cccb(
+    base_arms: Any, oracle: Any, default: Any, alpha: Any, seed: Any = None, **options: Any
+) -> GenCB:
+    """GenCB-CCCB: GenCB over C2UCB, base arms paying in [0, 1] and super arms their sum.
+
+    Source: Du, Wang, Huang 2021, Algorithm GenCB-CCCB (supplement). ``base_arms``: features, shape
+    (K, d); ``oracle``: from K weights to the best super arm, as ``TopK(3)``; ``default``: mu0, on
+    the scale of super arms; ``alpha``: the fraction of it one is willing to lose; ``options``:
+    those of ``C2UCB``. Rewards lie in (0, most base arms of a super arm); for an f other than the
+    sum build ``GenCB`` with a floor of its range.
+
+    >>> from surefoot.oracles import TopK
+    >>> agent = gencb_cccb([[1, 0], [0, 1], [0.6, 0.8]], TopK(2), default=1, alpha=0.5)
+    >>> agent.update(agent.select())
+    <Outcome.BOOKED: 'booked'>
+    >>> play = agent.select()
+    >>> play.arm
+    (0, 1)
+    >>> agent.update(play, base_rewards=[0.5, 1])
+    <Outcome.BOOKED: 'booked'>
+
+    Holds when: as ``GenCB``; the regret bound also needs the conditions of ``C2UCB`` and
+    mu0 < mu_*. Does not hold when: the default is the best: regret is then linear (``GenCB`` lets
+    it compete).
+    """
+    policy = C2UCB(base_arms, oracle, **options)
+    most = as_oracle(oracle, policy.n_arms).size[1]
+    return GenCB(policy, RewardFloor(default, alpha, (0, most)), seed, default_competes=False)
 
 
 def mv_cucb(n_arms: int, default: Any, alpha: Any, rho: Any, seed: Any = None) -> GenCB:

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from surefoot.agents._agent import Agent
-from surefoot.agents.play import Choice, Play, Reason
+from surefoot.agents.play import Play, Reason
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.policies.base import Policy
 
@@ -34,7 +34,17 @@ class Plain(Agent):
         self.measured = floor is not None
         super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
 
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of policy and floor."""
+        return {"measured": self.measured}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+        """The inverse of ``config``."""
+        given: Any = policy
+        return cls(given, floor if config["measured"] else None)
+
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self._ask(context, allowed)
-        choice = Choice(self.arms[arm], score)
+        choice = self._choice(arm, score)
         return self._explore(arm, choice, Reason.UNGUARDED, terms, context)

@@ -5,25 +5,48 @@ from __future__ import annotations
 import hashlib
 import json
 import os
+from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
 from typing import Any
 
+from surefoot import oracles
 from surefoot._exact import shown
 from surefoot.agents._agent import Agent
+from surefoot.agents.budget_first import BudgetFirst
+from surefoot.agents.c3ucb import C3UCB
+from surefoot.agents.c3ucb_unknown import C3UCBUnknown
+from surefoot.agents.clucb import CLUCB
+from surefoot.agents.clucb2 import CLUCB2
+from surefoot.agents.clucb_unknown import CLUCBUnknown
 from surefoot.agents.conucb import ConUCB
+from surefoot.agents.conucb_unknown import ConUCBUnknown
 from surefoot.agents.gencb import GenCB
+from surefoot.agents.moss import UnbalancedMOSS
 from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
-from surefoot.policies import KLUCB, MVUCB, UCB1
+from surefoot.oracles.base import Structure
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB
 from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 1
-_POLICIES: dict[str, Any] = {"UCB1": UCB1, "KLUCB": KLUCB, "MVUCB": MVUCB}
+_AGENTS: dict[str, Any] = {
+    one.__name__: one
+    for one in (
+        GenCB, Plain, ConUCB, ConUCBUnknown, BudgetFirst, UnbalancedMOSS, CLUCB, CLUCBUnknown,
+        CLUCB2, C3UCB, C3UCBUnknown,
+    )
+}  # fmt: skip
+_POLICIES: dict[str, Any] = {one.__name__: one for one in (UCB1, KLUCB, MVUCB, LinUCB, C2UCB)}
+_ORACLES: dict[str, Any] = {
+    name: one
+    for name, one in vars(oracles).items()
+    if isinstance(one, type) and issubclass(one, Structure)
+}
 _FLOORS: dict[str, Any] = {"RewardFloor": RewardFloor, "MeanVarianceFloor": MeanVarianceFloor}
 
 
@@ -112,17 +135,19 @@ def _read(path: Path) -> dict[str, Any]:
 
 
 def _body(agent: Agent) -> dict[str, Any]:
-    policy = agent.policy
+    policy, name = agent.policy, type(agent).__name__
+    if _AGENTS.get(name) is not type(agent):
+        raise InvalidInput(f"{name} cannot be saved; save {_listed(_AGENTS)} agents")
     kind = type(policy).__name__
     ours = _POLICIES.get(kind) is type(policy)
     return {
-        "agent": type(agent).__name__,
-        "settings": _settings(agent),
+        "agent": name,
+        "settings": _said(agent.config(), name),
         "floor": {"kind": type(agent.floor).__name__, **agent.floor.config()},
         "books": agent._books.snapshot(),
         "policy": {
             "kind": kind,
-            "config": policy.config() if ours else None,  # type: ignore[attr-defined]
+            "config": _said(policy.config(), kind) if ours else None,  # type: ignore[attr-defined]
             "arms": list(agent.arms),
             "state": pack(policy.state(), f"state() of {kind}"),
         },
@@ -136,35 +161,41 @@ def _body(agent: Agent) -> dict[str, Any]:
     }
 
 
-def _settings(agent: Agent) -> dict[str, Any]:
-    if type(agent) is GenCB:
-        return {"default_competes": agent.default_competes}
-    if type(agent) is Plain:
-        return {"measured": agent.measured}
-    if type(agent) is ConUCB:
-        return {"delta": agent.delta, "radius": agent.radius, "scale": agent.scale}
-    raise InvalidInput(
-        f"{type(agent).__name__} cannot be saved; save GenCB, Plain or ConUCB agents"
-    )
+def _said(config: dict[str, Any], what: str) -> Any:
+    """Settings as JSON; an oracle of ours by its class and its own settings."""
+    plain = {
+        key: {"oracle": type(value).__name__, **value.config()}
+        if isinstance(value, Structure)
+        else value
+        for key, value in config.items()
+    }
+    return pack(plain, f"config() of {what}")
+
+
+def _heard(packed: Any) -> dict[str, Any]:
+    """The inverse of ``_said``."""
+    config: dict[str, Any] = unpack(packed)
+    for key, value in config.items():
+        if isinstance(value, dict) and "oracle" in value:
+            settings = dict(value)
+            config[key] = _ORACLES[settings.pop("oracle")](**settings)
+    return config
+
+
+def _listed(names: Iterable[str]) -> str:
+    *most, last = names
+    return f"{', '.join(most)} or {last}"
 
 
 def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
     floor: Floor = _FLOORS[body["floor"]["kind"]].from_config(body["floor"])
-    kind, saved, settings = body["agent"], body["policy"], body["settings"]
-    agent: Agent
-    if kind == "ConUCB":
+    kind, saved = body["agent"], body["policy"]
+    if _AGENTS[kind].builds_policy:
         if policy is not None:
-            raise InvalidInput(f"policy = {policy!r} was given, but the saved agent is a ConUCB")
-        agent = ConUCB(
-            default=floor.default, alpha=floor.alpha, arms=saved["arms"],
-            reward_range=floor.reward_range, **settings,
-        )  # fmt: skip
-    elif kind == "GenCB":
-        agent = GenCB(_fresh(saved, policy), floor, **settings)
-    elif kind == "Plain":
-        agent = Plain(_fresh(saved, policy), floor if settings["measured"] else None)
+            raise InvalidInput(f"policy = {policy!r} was given, but the saved agent is a {kind}")
     else:
-        raise ValueError(f"unknown agent {kind!r}")
+        policy = _fresh(saved, policy)
+    agent: Agent = _AGENTS[kind].from_config(_heard(body["settings"]), floor, policy)
     agent.policy.restore(unpack(saved["state"]))
     agent._books = agent._books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
@@ -184,7 +215,7 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
                 f"policy = {policy!r} was given, but the saved policy is a {kind} of "
                 "surefoot's own; load it without policy"
             )
-        ours: Policy = _POLICIES[kind].from_config(config)
+        ours: Policy = _POLICIES[kind].from_config(_heard(config))
         return ours
     if policy is None:
         raise InvalidInput(
@@ -201,13 +232,14 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
 
 def _row(play: Play) -> dict[str, Any]:
     choice = None if play.choice is None else pack(list(play.choice), "choice")
-    return {**play._asdict(), "terms": list(play.terms), "choice": choice}
+    arm = pack(play.arm, "arm")
+    return {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
 
 
 def _unrow(row: dict[str, Any]) -> Play:
     choice = None if row["choice"] is None else Choice(*unpack(row["choice"]))
-    terms, reason = Terms(*row["terms"]), Reason(row["reason"])
-    return Play(**{**row, "terms": terms, "reason": reason, "choice": choice})
+    terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), unpack(row["arm"])
+    return Play(**{**row, "arm": arm, "terms": terms, "reason": reason, "choice": choice})
 
 
 def _is_whole(body: dict[str, Any], checksum: Any) -> bool:

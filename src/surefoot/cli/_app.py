@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import surefoot
-from surefoot.cli import _replay, _study
+from surefoot.cli import _plan, _replay, _study
 from surefoot.errors import InvalidInput, SurefootError
 
 
@@ -61,6 +61,7 @@ app = typer.Typer(
 )  # fmt: skip
 app.add_typer(_study.app, name="study")
 app.command()(_replay.replay)
+app.command()(_plan.plan)
 
 
 def _version(asked: bool) -> None:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated, Any, NamedTuple
 
 import typer
 
 from surefoot.cli._progress import tell, watch
 
 app = typer.Typer()
+_MANY = 4  # panels: to draw more takes a while
+AXES = ("K", "d", "alpha", "rho")
 
 
 @app.callback(invoke_without_command=True)
@@ -19,17 +21,43 @@ def _group(context: typer.Context) -> None:
         typer.echo(context.get_help())
 
 
-Arms = Annotated[
-    list[int] | None,
-    typer.Option("--k", "--K", help="Number of arms; may be repeated. Default: 72."),
+ARMS = "Number of arms"
+ALPHA = "Fraction of the default's reward one is willing to lose"
+Arms72 = Annotated[
+    list[int] | None, typer.Option("--k", "--K", help=f"{ARMS}; may be repeated. Default: 72.")
 ]
-Alphas = Annotated[
+Arms24 = Annotated[
+    list[int] | None, typer.Option("--k", "--K", help=f"{ARMS}; may be repeated. Default: 24.")
+]
+Dims = Annotated[
+    list[int] | None,
+    typer.Option("--d", help="Dimension; there are 2d arms; may be repeated. Default: 7."),
+]
+Alphas5 = Annotated[
+    list[float] | None, typer.Option("--alpha", help=f"{ALPHA}; may be repeated. Default: 0.05.")
+]
+Alphas1 = Annotated[
+    list[float] | None, typer.Option("--alpha", help=f"{ALPHA}; may be repeated. Default: 0.01.")
+]
+Rhos = Annotated[
     list[float] | None,
     typer.Option(
-        help="Fraction of the default's reward one is willing to lose; may be repeated. "
-        "Default: 0.05."
+        "--rho", help="Weight of the mean against the variance; may be repeated. Default: 10."
     ),
 ]
+Instance = Annotated[
+    int | None,
+    typer.Option(help="The features and the parameter are drawn from this seed. Default: 0."),
+]
+Ratio = Annotated[
+    float | None,
+    typer.Option(help="The default's reward as a share of the best mean. Default: 0.875."),
+]
+Size = Annotated[int | None, typer.Option(help="Base arms in a super arm. Default: 3.")]
+Delta = Annotated[
+    float | None, typer.Option(help="The conservative rival's failure probability. Default: 1/T.")
+]
+Sigma = Annotated[float | None, typer.Option(help="The rival's bound on the noise. Default: 0.5.")]
 Horizon = Annotated[int | None, typer.Option(help="Plays in a run. Default: 100000.")]
 Runs = Annotated[int | None, typer.Option(help="Independent runs. Default: 50.")]
 Seed = Annotated[int | None, typer.Option(help="Equal seeds give equal numbers. Default: 0.")]
@@ -44,6 +72,9 @@ Overwrite = Annotated[
 Workers = Annotated[
     int | None, typer.Option(help="Threads; no number depends on them. Default: one a core.")
 ]
+Theory = Annotated[
+    bool, typer.Option("--theory", help="Draw the regret bounds, and foretell the default plays.")
+]
 AsJson = Annotated[
     bool, typer.Option("--json", help="Print the summary as JSON on stdout, no table.")
 ]
@@ -51,8 +82,8 @@ AsJson = Annotated[
 
 @app.command()
 def cmab(
-    k: Arms = None,
-    alpha: Alphas = None,
+    k: Arms72 = None,
+    alpha: Alphas5 = None,
     horizon: Horizon = None,
     runs: Runs = None,
     seed: Seed = None,
@@ -60,15 +91,16 @@ def cmab(
     resume: Resume = False,
     overwrite: Overwrite = False,
     workers: Workers = None,
+    theory: Theory = False,
     as_json: AsJson = False,
 ) -> None:
     """GenCB, UCB1 and ConUCB on K arms: the paper's figure, and who kept the floor.
 
     The arms are Bernoulli, their means evenly spaced from 0.8 to 0.2, and
     the default pays 0.7. Each pair of a --k and an --alpha is a panel with
-    its own figure (PNG, SVG, PDF); runs.parquet holds all runs, summary.json
-    the numbers at the horizon. The paper gives no horizon and no seed: those
-    are choices of ours.
+    its own figure (PNG, SVG, PDF); report.html shows all, runs.parquet holds
+    all runs, summary.json the numbers at the horizon. The paper gives no
+    horizon and no seed: those are choices of ours.
 
     Examples:
 
@@ -83,22 +115,181 @@ def cmab(
     and ends with the numbers of one that never stopped; when all is done it
     only draws again.
     """
+    how = _How(out, resume, overwrite, workers, theory, as_json)
+    _study("cmab", how, K=k, alpha=alpha, horizon=horizon, runs=runs, seed=seed)
+
+
+@app.command()
+def clb(
+    d: Dims = None,
+    alpha: Alphas1 = None,
+    instance: Instance = None,
+    ratio: Ratio = None,
+    delta: Delta = None,
+    sigma: Sigma = None,
+    horizon: Horizon = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    out: Out = Path("out/clb"),
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    theory: Theory = False,
+    as_json: AsJson = False,
+) -> None:
+    """GenCB, LinUCB and CLUCB on 2d linear arms.
+
+    The paper names d, alpha and K = 2d only. The features, the parameter
+    and the default's reward are choices of ours, said under the figure.
+    Each pair of a --d and an --alpha is a panel. Files, and what Ctrl-C
+    does: as `surefoot study cmab`.
+
+    Examples:
+
+      surefoot study clb
+          the setting of the figure in the paper's main text
+      surefoot study clb --d 5 --alpha 0.01 --alpha 0.03 --instance 1
+          two panels, on other arms
+    """
+    how = _How(out, resume, overwrite, workers, theory, as_json)
+    _study(
+        "clb", how, d=d, alpha=alpha, instance=instance, ratio=ratio, delta=delta, sigma=sigma,
+        horizon=horizon, runs=runs, seed=seed,
+    )  # fmt: skip
+
+
+@app.command()
+def cccb(
+    d: Dims = None,
+    alpha: Alphas1 = None,
+    size: Size = None,
+    instance: Instance = None,
+    ratio: Ratio = None,
+    delta: Delta = None,
+    sigma: Sigma = None,
+    horizon: Horizon = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    out: Out = Path("out/cccb"),
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    theory: Theory = False,
+    as_json: AsJson = False,
+) -> None:
+    """GenCB, C2UCB and C3UCB on super arms of 2d linear base arms.
+
+    A super arm is any --size base arms, and pays their sum. The paper names
+    d, alpha and K = 2d only; the rest is a choice of ours, said under the
+    figure. Each pair of a --d and an --alpha is a panel. Files, and what
+    Ctrl-C does: as `surefoot study cmab`.
+
+    Examples:
+
+      surefoot study cccb
+          the setting of the figure in the paper's main text
+      surefoot study cccb --size 1 --d 5
+          single base arms
+    """
+    how = _How(out, resume, overwrite, workers, theory, as_json)
+    _study(
+        "cccb", how, d=d, alpha=alpha, size=size, instance=instance, ratio=ratio, delta=delta,
+        sigma=sigma, horizon=horizon, runs=runs, seed=seed,
+    )  # fmt: skip
+
+
+@app.command()
+def mv(
+    k: Arms24 = None,
+    alpha: Alphas5 = None,
+    rho: Rhos = None,
+    horizon: Horizon = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    out: Out = Path("out/mv"),
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    theory: Theory = False,
+    as_json: AsJson = False,
+) -> None:
+    """MV-CUCB and MV-UCB on K arms, judged by rho * mean - variance.
+
+    The arms and the default are those of `surefoot study cmab`, and so are
+    the files and what Ctrl-C does. Each combination of a --k, an --alpha
+    and a --rho is a panel.
+
+    Examples:
+
+      surefoot study mv
+          the setting of the figure in the paper's main text
+      surefoot study mv --rho 10 --rho 60
+          two panels
+    """
+    how = _How(out, resume, overwrite, workers, theory, as_json)
+    _study("mv", how, K=k, alpha=alpha, rho=rho, horizon=horizon, runs=runs, seed=seed)
+
+
+@app.command("all")
+def everything(
+    horizon: Horizon = None,
+    runs: Runs = None,
+    seed: Seed = None,
+    out: Out = Path("out/all"),
+    resume: Resume = False,
+    overwrite: Overwrite = False,
+    workers: Workers = None,
+    theory: Theory = False,
+    as_json: AsJson = False,
+) -> None:
+    """All 22 panels of the paper and its supplement, and a report of them.
+
+    report.html shows every figure, its numbers, and which of the paper's
+    claims hold in these runs. It needs no other file. What Ctrl-C does: as
+    `surefoot study cmab`.
+
+    Examples:
+
+      surefoot study all
+          some minutes on two cores
+      surefoot study all --runs 2 --horizon 5000
+          a quick look
+    """
+    how = _How(out, resume, overwrite, workers, theory, as_json)
+    _study("all", how, horizon=horizon, runs=runs, seed=seed)
+
+
+class _How(NamedTuple):
+    """The options of every study."""
+
+    out: Path
+    resume: bool
+    overwrite: bool
+    workers: int | None
+    theory: bool
+    as_json: bool
+
+
+def _study(problem: str, how: _How, **changes: Any) -> None:
+    """Do the main panel of a problem, or all panels, with some settings changed."""
     from surefoot.study.conduct import conclude, conduct
     from surefoot.study.output import to_json
-    from surefoot.study.panel import MAIN, Sweep, read
+    from surefoot.study.problems import MAIN
     from surefoot.study.store import Store, asked_for
+    from surefoot.study.sweep import Sweep, paper, read
 
-    sweep = asked_for(
-        out, Sweep.of(read(MAIN)), resume=resume,
-        K=k, alpha=alpha, horizon=horizon, runs=runs, seed=seed,
-    )  # fmt: skip
-    store = Store(out, sweep, resume=resume, overwrite=overwrite)
+    usual = Sweep.of(*paper()) if problem == "all" else Sweep.of(read(MAIN[problem]))
+    out, resume = how.out, how.resume
+    sweep = asked_for(out, usual, resume=resume, **changes)
+    store = Store(out, sweep, resume=resume, overwrite=how.overwrite)
     if resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
-    done, total, stopped = watch(conduct(store, workers))
+    done, total, stopped = watch(conduct(store, how.workers))
     _tell_kept(store, done, total, stopped)
-    summary = conclude(store)
-    typer.echo(to_json(summary)) if as_json else _show(summary, out)
+    if len(sweep.panels) > _MANY:
+        tell(f"drawing {len(sweep.panels)} panels")
+    summary = conclude(store, theory=how.theory)
+    typer.echo(to_json(summary)) if how.as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)
 
@@ -123,10 +314,13 @@ def _show(summary: dict[str, Any], out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
+    several = len({panel["problem"] for panel in summary["panels"]}) > 1
     console = Console(highlight=False, soft_wrap=True)
     for panel in summary["panels"]:
+        title = f"{panel['problem'].upper()}, " if several else ""
+        place = ", ".join(f"{axis} = {panel[axis]}" for axis in AXES if axis in panel)
         console.print(
-            f"\n[bold]K = {panel['K']}, alpha = {panel['alpha']}[/]: {panel['runs']} runs of "
+            f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
             f"{panel['horizon']:,} plays, baseline regret {panel['baseline_regret']:,.0f}"
         )
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
@@ -138,9 +332,16 @@ def _show(summary: dict[str, Any], out: Path) -> None:
             slack = agent["minimum_slack"]["min"]
             table.add_row(agent["name"], *map(_spread, cells), f"{slack:,.10g}")
         console.print(table)
+        for claim in panel["claims"]:
+            if not claim["holds"]:
+                console.print(
+                    f"does not hold here: {claim['claim']} ({claim['found']})", markup=False
+                )
     if summary["panels"]:
         console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
-        console.print(f"Figures, runs.parquet and summary.json are in {out}", markup=False)
+        console.print(
+            f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False
+        )
 
 
 def _spread(values: dict[str, float]) -> str:

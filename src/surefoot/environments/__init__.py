@@ -2,6 +2,30 @@
 
 from surefoot.environments.base import Environment
 from surefoot.environments.bernoulli import BernoulliArms
+from surefoot.environments.beta import BetaArms
+from surefoot.environments.combinatorial import CombinatorialArms
+from surefoot.environments.empirical import EmpiricalArms
+from surefoot.environments.gaussian import GaussianArms
+from surefoot.environments.linear import LinearArms
+from surefoot.environments.mean_variance import (
+    MeanVarianceRegrets,
+    best_mean_variance,
+    mean_variance_regrets,
+    realised_regret,
+)
 from surefoot.environments.replay import ReplayLog
 
-__all__ = ["BernoulliArms", "Environment", "ReplayLog"]
+__all__ = [
+    "BernoulliArms",
+    "BetaArms",
+    "CombinatorialArms",
+    "EmpiricalArms",
+    "Environment",
+    "GaussianArms",
+    "LinearArms",
+    "MeanVarianceRegrets",
+    "ReplayLog",
+    "best_mean_variance",
+    "mean_variance_regrets",
+    "realised_regret",
+]

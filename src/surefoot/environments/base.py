@@ -17,23 +17,25 @@ class Environment(Protocol):
     """Rewards on a decimal lattice, each a pure function of (key, turn, arm).
 
     ``places``: every reward is an integer multiple of 10**-places, within ``reward_range``.
-    ``means``: the true mean of each arm. ``record``: the parameters of its draw kernel, which
-    gives the same rewards in units of 10**-places; None if there is none: the simulator then
-    pulls, play by play.
+    ``means``, ``variances``: the true ones of each arm. ``best``: the true mean of the best regular
+    action. ``record``: the parameters of its draw kernel, which gives the same rewards in units of
+    10**-places; None if there is none: the simulator then pulls, play by play.
     """
 
     n_arms: int
     places: int
     reward_range: tuple[Any, Any]
     means: npt.NDArray[np.float64]
+    variances: npt.NDArray[np.float64]
+    best: float
     record: Any
 
     def pull(self, key: int, turn: int, arm: int) -> float:
         """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
         ...
 
-    def gaps(self, default: float) -> npt.NDArray[np.float64]:
-        """What each arm, and last the default, loses on average against the best of them."""
+    def value(self, action: Any) -> float:
+        """The true mean reward of an action: an arm's number, or a tuple of base arms."""
         ...
 
 
@@ -53,16 +55,3 @@ def bounds(environment: Environment) -> tuple[Decimal, Decimal]:
             "r_min <= r_max"
         )
     return ends
-
-
-def gaps(means: npt.NDArray[np.float64], default: float) -> npt.NDArray[np.float64]:
-    """Pseudo-regret of one play of each arm, the default last.
-
-    Delta_x = mu_* - mu_x with mu_* the best regular arm (Du, Wang, Huang 2021, eq. 1), or the
-    default where that is better (ours: the paper assumes it is not).
-
-    >>> gaps(np.array([0.75, 0.5]), 0.625).tolist(), gaps(np.array([0.5]), 0.75).tolist()
-    ([0.0, 0.25, 0.125], [0.25, 0.0])
-    """
-    all_means = np.append(means, default)
-    return np.asarray(all_means.max() - all_means, dtype=np.float64)

@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from surefoot._exact import exact, shown
 from surefoot.environments._kernels import draw, noise, register
-from surefoot.environments.base import gaps
 from surefoot.errors import InvalidInput
 
 
@@ -40,11 +39,14 @@ class BernoulliArms:
     """
 
     places = 0
-    reward_range = (0, 1)
+    reward_range: tuple[Any, Any] = (0, 1)
 
     def __init__(self, means: Sequence[float] | npt.NDArray[np.float64]) -> None:
         self.means = _checked(means)
-        self.means.flags.writeable = False  # the thresholds are made of them
+        self.variances = self.means * (1 - self.means)
+        for numbers in (self.means, self.variances):
+            numbers.flags.writeable = False  # the thresholds are made of them
+        self.best = float(self.means.max())
         self.n_arms = len(self.means)
         self.record = BernoulliRecord(np.ceil(self.means * 2.0**53).astype(np.uint64))
 
@@ -52,9 +54,9 @@ class BernoulliArms:
         """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
         return float(draw(self.record, key, turn, arm))
 
-    def gaps(self, default: float) -> npt.NDArray[np.float64]:
-        """Pseudo-regret of one play of each arm, the default last."""
-        return gaps(self.means, default)
+    def value(self, action: Any) -> float:
+        """The true mean of an arm."""
+        return float(self.means[action])
 
     def __repr__(self) -> str:
         return f"BernoulliArms({self.means.tolist()})"

@@ -6,39 +6,23 @@ import copy
 import math
 from collections.abc import Iterable
 from decimal import Decimal
-from fractions import Fraction
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, reach, shown
-from surefoot.environments._kernels import draw, noise, register
-from surefoot.environments.base import gaps
+from surefoot.environments._table import TableArms, TableRecord
 from surefoot.errors import InvalidInput
 
 # A reward in units is below 2**34 (1e9 of them fit an int64), so the float product is off by less
 # than 2**-17: further than this from a half, it rounds as the exact number would.
 _DOUBT = 2.0**-10
-# Means and gaps are floats, and so are their differences.
+# Means are floats, and so are their differences.
 _TOO_LONG = 300
 
 
-class ReplayRecord(NamedTuple):
-    """Parameters of the draw: all arms' rewards in one array, and where each arm's begin."""
-
-    rewards: Any
-    starts: Any
-    sizes: Any
-
-
-def _draw(environment: Any, key: Any, turn: int, arm: int) -> Any:
-    # 32 bits times a size below 2**32 stays within 64: a draw off uniform by at most 2**-32.
-    spot = (noise(key, turn, arm) >> 32) * environment.sizes[arm] >> 32
-    return environment.rewards[environment.starts[arm] + spot]
-
-
-class ReplayLog:
+class ReplayLog(TableArms):
     """Bootstrap environment of a log: pull an arm, get one of its logged rewards at random.
 
     ``frame``: any dataframe with an ``arm`` and a ``reward`` column (polars, pandas, or a dict of
@@ -72,8 +56,7 @@ class ReplayLog:
         if len(labels) != len(values):
             raise InvalidInput(f"the log has {len(labels)} arms but {len(values)} rewards")
         low, high = _range(values, reward_range)
-        self.places = finest_places(reach(low, high), Decimal(0))
-        self.unit = Unit(self.places)
+        self.unit = Unit(finest_places(reach(low, high), Decimal(0)))
         ends = self.unit.ceil(low), self.unit.floor(high)
         if ends[0] > ends[1]:  # no unit lies in the range, and what is paid has to
             ends = ends[1], ends[0]
@@ -82,24 +65,18 @@ class ReplayLog:
         amounts = np.clip(_nearest(values, self.unit), *ends)
         self._names = _ordered(set(labels), default)
         self._all = _by_arm(labels, amounts, self._names)
-        stops = np.cumsum(self._all.sizes).tolist()
-        sums = [int(rewards.sum()) for rewards in np.split(self._all.rewards, stops[:-1])]
-        self._sums = [Fraction(self.unit.decimal(total)) for total in sums]
         self.default_mean = None
         if default is not None:
-            mean = _nearest_ratio(sums[-1], int(self._all.sizes[-1]))
-            self.default_mean = self.unit.decimal(mean)
+            own = self._all.rewards[int(self._all.starts[-1]) :]
+            self.default_mean = self.unit.decimal(_nearest_ratio(int(own.sum()), len(own)))
         self._play(len(self._names) - (default is not None))
 
     def _play(self, n_arms: int) -> None:
         """Let the first labels be the arms."""
         rewards, starts, sizes = self._all
-        self.n_arms = n_arms
+        self._hold(TableRecord(rewards, starts[:n_arms], sizes[:n_arms]), self.unit)
         self.arms = tuple(self._names[:n_arms])
         self.rows = tuple(sizes[:n_arms].tolist())
-        self.means = np.array([float(self._sums[i] / self.rows[i]) for i in range(n_arms)])
-        self.means.flags.writeable = False  # the rewards are what they are made of
-        self.record = ReplayRecord(rewards, starts[:n_arms], sizes[:n_arms])
 
     def with_default(self) -> ReplayLog:
         """The same log and noise, with the default as one more arm, the last.
@@ -111,20 +88,6 @@ class ReplayLog:
         joined = copy.copy(self)
         joined._play(len(self._names))
         return joined
-
-    def pull(self, key: int, turn: int, arm: int) -> float:
-        """The reward of ``arm`` at the policy's ``turn`` in the run of ``key``."""
-        return float(self.unit.decimal(int(draw(self.record, key, turn, arm))))
-
-    def gaps(self, default: float) -> npt.NDArray[np.float64]:
-        """Pseudo-regret of one play of each arm, the default last."""
-        return gaps(self.means, default)
-
-    def __repr__(self) -> str:
-        return f"ReplayLog({self.n_arms} arms, {sum(self.rows)} rewards)"
-
-
-register(ReplayRecord, _draw, ReplayLog.pull)
 
 
 def _ordered(labels: set[Any], default: Any) -> list[Any]:
@@ -260,14 +223,14 @@ def _nearest_ratio(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-def _by_arm(labels: list[Any], amounts: npt.NDArray[np.int64], names: list[Any]) -> ReplayRecord:
+def _by_arm(labels: list[Any], amounts: npt.NDArray[np.int64], names: list[Any]) -> TableRecord:
     """The amounts sorted by arm, in the order of ``names``, else as in the log."""
     numbers = {label: number for number, label in enumerate(names)}
     codes = np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     rewards = amounts[np.argsort(codes, kind="stable")]
-    return ReplayRecord(rewards, starts.astype(np.uint64), sizes.astype(np.uint64))
+    return TableRecord(rewards, starts.astype(np.uint64), sizes.astype(np.uint64))
 
 
 def _listed(names: list[Any]) -> str:

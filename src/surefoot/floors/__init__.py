@@ -1,12 +1,13 @@
 """Floors: what must hold, and the books that keep it."""
 
 from surefoot.floors.account import Account
-from surefoot.floors.books import Books, RewardBooks
+from surefoot.floors.books import Books
 from surefoot.floors.mean_variance import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
 from surefoot.floors.plays import Outcome, State, Terms
 from surefoot.floors.reward import RewardFloor
+from surefoot.floors.reward_books import RewardBooks
 from surefoot.floors.statement import Statement, statement
 
 Floor = RewardFloor | MeanVarianceFloor

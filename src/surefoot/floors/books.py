@@ -66,7 +66,8 @@ class Books:
     def settle(self, play: int, reward: Any) -> Outcome:
         """Book a reward: in time, late, or the report that a default play was played."""
         record = self.plays.get(play)
-        if not record.explores:
+        fell_back = record.state is State.FELL_BACK and record.terms.high is not None
+        if not record.explores or fell_back:  # a random default's reward may follow
             return self._settle_default(play, record, reward)
         units = self.floor.read(reward, f"reward of play {play}")
         state, terms = record.state, record.terms
@@ -74,8 +75,9 @@ class Books:
             return Outcome.REPEATED
         if state not in (State.OPEN, State.EXPIRED):
             raise conflict(play, record, f"reward {reward}")
-        above = self.caps and units > self.high
-        gain = (self.high if above else units) - terms.floor
+        low, high = self.range_of(play)
+        above = self.caps and units > high
+        gain = (high if above else units) - terms.floor
         late = state is State.EXPIRED
         self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
         if late:
@@ -86,7 +88,7 @@ class Books:
         if above:
             self.capped += 1
             return Outcome.CAPPED
-        if not self.low <= units <= self.high:
+        if not low <= units <= high:
             self.breaches += 1
             return Outcome.BREACH
         return Outcome.BOOKED_LATE if late else Outcome.BOOKED
@@ -99,15 +101,25 @@ class Books:
             raise conflict(play, record, "a report that it was played")
         if units is not None and known is not None and units != known:
             raise conflict(play, record, f"reward {reward}")
-        if units is not None and known is None and units != record.terms.value:
+        terms, first = record.terms, record.state is State.OPEN
+        told = units is not None and known is None
+        if told and terms.high is None and units != terms.value:
             self.mismatches += 1
-        if record.state is State.OPEN:
+        if not first and (terms.high is None or not told):
+            record.reward = known if units is None else units
+            return Outcome.REPEATED
+        posted, asked = terms.paid(units)
+        if first:
             self.plays.close(play, State.SETTLED, units)
-            self.account.deposit(record.terms.deposit)
-            self.required += record.terms.floor
+        else:
+            record.reward = units
+            posted, asked = posted - terms.deposit, asked - terms.paid(None)[1]
+        self.account.deposit(posted)
+        self.required += asked
+        if units is None or terms.high is None or terms.value <= units <= terms.high:
             return Outcome.BOOKED
-        record.reward = known if units is None else units
-        return Outcome.REPEATED
+        self.breaches += 1
+        return Outcome.BREACH
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""
@@ -118,7 +130,7 @@ class Books:
             raise conflict(play, record, "acknowledging a reward above the range")
         assert isinstance(self.account, Account)  # no other books cap
         self.plays.close(play, State.SETTLED, record.reward)
-        self.account.acknowledge(record.reward - self.high)
+        self.account.acknowledge(record.reward - self.range_of(play)[1])
         return Outcome.BOOKED
 
     def expire(self, play: int) -> Outcome:
@@ -158,11 +170,28 @@ class Books:
         if record.state is not State.OPEN:
             raise conflict(play, record, "a report that the default was played instead")
         self.plays.close(play, State.FELL_BACK)
-        self.account.fall_back(record.terms.deposit, record.terms.hold)
-        self.required += record.terms.floor
+        posted, asked = record.terms.paid(None)
+        self.account.fall_back(posted, record.terms.hold)
+        self.required += asked
         self.explorations -= 1
         self.default_plays += 1
         return Outcome.BOOKED
+
+    def range_of(self, play: int) -> tuple[int, int]:
+        """The range of rewards that a play was decided with, in units."""
+        return self.low, self.high
+
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come; each play keeps what it was decided with."""
+        raise NotImplementedError
+
+    def add_reserve(self, amount: Any) -> None:
+        """Let more be lost from now on."""
+        raise NotImplementedError
+
+    def withdraw_reserve(self, amount: Any) -> None:
+        """Let less be lost from now on."""
+        raise NotImplementedError
 
     def unit_reward(self, reward: Any) -> float:
         """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told."""
@@ -222,18 +251,3 @@ class Books:
     def _covers_pending(self) -> bool:
         """Whether the account knows of all plays that could still cost something."""
         raise NotImplementedError
-
-
-class RewardBooks(Books):
-    """The books of a RewardFloor: a reward above the range is credited as its end, for now."""
-
-    __slots__ = ()
-
-    caps = True
-
-    @classmethod
-    def _account(cls, floor: RewardFloor, numbers: list[int]) -> Account:
-        return Account(*numbers)
-
-    def _covers_pending(self) -> bool:
-        return self.account.held >= self.plays.holds()

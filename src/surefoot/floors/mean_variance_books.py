@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput
 from surefoot.floors.books import Books
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
 from surefoot.floors.plays import Terms
@@ -43,6 +45,22 @@ class MeanVarianceBooks(Books):
         """Whether a breach has ended the promise for good."""
         return self.breaches > 0
 
+    def change(self, **settings: Any) -> None:
+        """Refused: one bound is promised over all rewards, so new terms would judge past plays."""
+        raise InvalidInput(
+            f"{', '.join(settings) or 'a mean-variance floor'} cannot change while the books go "
+            "on: the promise is one bound on the mean and variance of all rewards, past ones "
+            "included, and under other terms it may be broken already; start a new agent"
+        )
+
+    def add_reserve(self, amount: Any) -> None:
+        """Refused, see ``_no_reserve``."""
+        raise _no_reserve(amount)
+
+    def withdraw_reserve(self, amount: Any) -> None:
+        """Refused, see ``_no_reserve``."""
+        raise _no_reserve(amount)
+
     @classmethod
     def _account(cls, floor: MeanVarianceFloor, numbers: list[int]) -> MeanVarianceAccount:
         *moments, pending = numbers
@@ -50,3 +68,11 @@ class MeanVarianceBooks(Books):
 
     def _covers_pending(self) -> bool:
         return self.account.pending >= self.plays.unknown()
+
+
+def _no_reserve(amount: Any) -> InvalidInput:
+    """The error for a reserve: a mean-variance promise is about a rate, not about a sum."""
+    return InvalidInput(
+        f"amount = {shown(amount)} of reserve: a mean-variance promise has none, it bounds the "
+        "mean and variance of rewards, not their sum"
+    )

@@ -42,16 +42,43 @@ class Outcome(StrEnum):
 
 
 class Terms(NamedTuple):
-    """What one play is worth to the books, fixed when it is decided; integers of the unit."""
+    """What one play is worth to the books, fixed when it is decided; integers of the unit.
+
+    A default play counts as ``value``. Where the default is only known to lie in an interval, that
+    is l until its reward x is known, and then x, but no more than u; each unit above l adds
+    ``lost/whole`` to what it posts: alpha against the default's own draws, 1 against a fixed level.
+    """
 
     value: int
-    """The known value of the default at this play."""
+    """The known value of the default at this play; the l of an interval."""
     floor: int
     """f: what this play must earn for the promise, rounded up."""
     hold: int
     """The most an exploration can lose: max(0, f - r_min), or a mean-variance account's risk."""
     deposit: int
     """What a reported default play adds, rounded down."""
+    high: int | None = None
+    """The u of an interval; None for a default of known value."""
+    lost: int = 0
+    whole: int = 1
+
+    def paid(self, reward: int | None) -> tuple[int, int]:
+        """What a default play that paid ``reward`` posts, and what it had to earn.
+
+        None: it was played, and what it paid is not known (yet).
+
+        >>> Terms(40, 30, 30, 20, high=60, lost=1, whole=2).paid(50)
+        (25, 25)
+        """
+        if self.high is None:
+            return self.deposit, self.floor
+        counted = self.value if reward is None else min(reward, self.high)
+        above = self.lost * counted // self.whole - self.lost * self.value // self.whole
+        return self.deposit + above, counted - self.deposit - above
+
+    def __repr__(self) -> str:
+        shown_fields = self._fields[: 4 if self.high is None else None]
+        return f"Terms({', '.join(f'{name}={getattr(self, name)}' for name in shown_fields)})"
 
 
 @dataclass(slots=True)
@@ -171,8 +198,8 @@ def _rows(records: Mapping[int, Record]) -> list[list[Any]]:
 
 def _records(rows: list[list[Any]]) -> dict[int, Record]:
     return {
-        play: Record(explores, Terms(value, floor, hold, deposit), State(state), reward)
-        for play, explores, value, floor, hold, deposit, state, reward in rows
+        play: Record(explores, Terms(*terms), State(state), reward)
+        for play, explores, *terms, state, reward in rows
     }
 
 

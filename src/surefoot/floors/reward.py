@@ -8,8 +8,20 @@ from typing import Any
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.account import Account
-from surefoot.floors.books import RewardBooks
+from surefoot.floors.checkpoint import checked_checkpoint
+from surefoot.floors.interval import (
+    Interval,
+    checked_against,
+    checked_interval,
+    is_interval,
+    terms_fixed,
+    terms_realised,
+)
 from surefoot.floors.plays import Plays, Terms
+from surefoot.floors.reward_books import RewardBooks
+
+CHANGEABLE = ("default", "alpha", "reward_range", "against", "target", "checkpoint")
+"""The settings that may change while the books go on."""
 
 
 class RewardFloor:
@@ -17,13 +29,17 @@ class RewardFloor:
 
         f_s = (1-alpha) * b_s,   b_s = the default's known value at play s (mu0 if constant)
 
-    Source: Du, Wang, Huang 2021, eq. (2) and Algorithm 1; per-play defaults, ranges other than
-    [0, 1] and the reserve are ours, by the same one-line induction.
+    Source: Du, Wang, Huang 2021, eq. (2) and Algorithm 1; per-play and interval defaults, ranges
+    other than [0, 1], checkpoints and the reserve are ours, by the same one-line induction.
 
-    ``default``: the default's known reward, > 0; None if each ``select(default=...)`` brings its
-    own. ``alpha``: the fraction one is willing to lose, in (0, 1). ``reward_range``: surely known
+    ``default``: the default's known reward, > 0; a pair (l, u), 0 <= l <= u, if it pays at random,
+    surely within that; None if each ``select(default=...)`` brings its own of either kind.
+    ``alpha``: the fraction one is willing to lose, in (0, 1). ``reward_range``: surely known
     bounds (r_min, r_max) of every reward. ``reserve``: what may be lost on top, >= 0. ``places``:
     decimals of the books' unit; None takes nine, or fewer if 10**9 plays would leave an int64.
+    ``against``: what an interval promises: (1-alpha) of the default's own draws ("realised"), or of
+    a "fixed" level: ``target``, or u without one. ``checkpoint``: n to hold only after every n-th
+    play made; the default plays until then are spent beforehand, so slack may be below zero.
     Numbers are exact decimals (a float by its repr); what is finer than the unit is rounded: f up,
     rewards, their bounds, deposits and the reserve down. Raises InvalidInput for anything else,
     and for a range that spans no whole unit.
@@ -35,20 +51,27 @@ class RewardFloor:
     Traceback (most recent call last):
     ...
     surefoot.errors.InvalidInput: alpha = 5 must lie strictly between 0 and 1; 0.05 gives up ...
+    >>> RewardFloor(default=(0.5, 0.8), alpha=0.25).terms().floor  # (1-alpha)*u
+    600000000
 
-    Holds when: rewards are >= r_min, the default is worth its known value, and what is reported
-    as played was played; under any delay, order or loss. Does not hold when: the default really
-    pays at random and one means money received: a default play counts as its known value.
+    Holds when: rewards are >= r_min, the default is worth its known value (an interval: pays within
+    it, where it is played and where it would have been), and what is reported as played was played;
+    under any delay, order or loss. With a checkpoint: at its multiples. Does not hold when: a
+    default of one known value really pays at random and one means money received: a default play
+    counts as its known value. An interval's counts as what was reported, as l before.
     """
 
     __slots__ = (
         "_constant",
         "_share",
+        "against",
         "alpha",
+        "checkpoint",
         "default",
         "places",
         "reserve",
         "reward_range",
+        "target",
         "unit",
     )
 
@@ -59,6 +82,9 @@ class RewardFloor:
         reward_range: tuple[Any, Any] = (0, 1),
         reserve: Any = 0,
         places: int | None = None,
+        against: str = "realised",
+        target: Any = None,
+        checkpoint: int | None = None,
     ) -> None:
         self.alpha = checked_alpha(alpha)
         self.reward_range = exact_range(reward_range)
@@ -71,8 +97,17 @@ class RewardFloor:
         self.unit = Unit(self.places)
         self._check_width()
         self._share = self.alpha.as_integer_ratio()
-        self.default = None if default is None else checked_default(default, self.reward_range)
-        self._constant = None if self.default is None else self._terms(self.default)
+        self.target = checked_against(against, target)
+        self.against = against
+        self.checkpoint = checked_checkpoint(checkpoint, default is not None)
+        self.default: Decimal | Interval | None = None
+        self._constant: Terms | None = None
+        if is_interval(default):
+            self.default = checked_interval(default, self.reward_range)
+            self._constant = self._interval_terms(self.default)
+        elif default is not None:
+            self.default = checked_default(default, self.reward_range)
+            self._constant = self._terms(self._known(self.default))
 
     def _places(self, places: int | None) -> int:
         if places is None:
@@ -92,31 +127,64 @@ class RewardFloor:
             )
 
     def terms(self, default: Any = None) -> Terms:
-        """What the next play is worth; ``default`` is its own known value, >= 0, if it has one."""
+        """What the next play is worth; ``default`` is its own: a known value >= 0, or (l, u)."""
         if default is None:
             if self._constant is None:
                 raise InvalidInput(
                     "this floor has no constant default; pass the play's own: select(default=...)"
                 )
             return self._constant
+        if self.checkpoint is not None:
+            raise InvalidInput(
+                f"default = {shown(default)} of one play: a checkpointed floor has one constant "
+                "default; give it to the floor"
+            )
+        if is_interval(default):
+            return self._interval_terms(checked_interval(default, self.reward_range))
         value = exact(default, "default")
         if value < 0:
             raise InvalidInput(
                 f"default = {shown(default)} must be >= 0 at each play; shift the rewards"
             )
-        return self._terms(_in_range(value, default, self.reward_range))
+        return self._terms(self._known(_in_range(value, default, self.reward_range)))
+
+    def _known(self, value: Decimal) -> Decimal:
+        """A default of known value, if the promise is about such."""
+        if self.against == "fixed":
+            raise InvalidInput(
+                f"default = {shown(value)} of known value leaves nothing to promise "
+                "against='fixed'; give an interval (l, u), or leave against out"
+            )
+        return value
 
     def _terms(self, value: Decimal) -> Terms:
         lost, whole = self._share
         p, q = self.unit.ratio(value)
         deposit = lost * p // (whole * q)
+        return Terms(self.unit.floor(value), *self._floor_and_hold(value), deposit)
+
+    def _interval_terms(self, default: Interval) -> Terms:
+        if self.against == "realised":
+            asked = self._floor_and_hold(default[1])
+            return terms_realised(self.unit, self._share, default, *asked)
+        level = default[1] if self.target is None else self.target
+        return terms_fixed(self.unit, default, level, *self._floor_and_hold(level))
+
+    def _floor_and_hold(self, value: Decimal) -> tuple[int, int]:
+        """(1-alpha)*value, rounded up, and how far a reward can fall short of it."""
+        lost, whole = self._share
+        p, q = self.unit.ratio(value)
         floor = -((lost - whole) * p // (whole * q))
-        worst = self.unit.floor(self.reward_range[0])
-        return Terms(self.unit.floor(value), floor, max(0, floor - worst), deposit)
+        return floor, max(0, floor - self.unit.floor(self.reward_range[0]))
 
     def read(self, reward: Any, what: str) -> int:
         """A reward in units, rounded down; ``what`` names it in the error."""
         return self.unit.read(reward, what)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the default is constant and known and the promise holds at every play."""
+        return isinstance(self.default, Decimal) and self.checkpoint is None
 
     @property
     def asked(self) -> int:
@@ -138,35 +206,59 @@ class RewardFloor:
         account = Account(reserve=self.unit.floor(self.reserve))
         return RewardBooks(self, account, Plays(checked_keep(keep)))
 
+    def changed(self, **settings: Any) -> RewardFloor:
+        """The same floor but for some settings; the unit stays, since all books are kept in it."""
+        for name, value in settings.items():
+            if name not in CHANGEABLE:
+                raise InvalidInput(
+                    f"{name} = {shown(value)} cannot change while the books go on: they "
+                    f"take {', '.join(CHANGEABLE)}; a reserve is added or withdrawn"
+                )
+        kept = {name: getattr(self, name) for name in (*CHANGEABLE, "reserve", "places")}
+        return type(self)(**{**kept, **settings})
+
+    def with_reserve(self, reserve: Decimal) -> RewardFloor:
+        """The same floor with another reserve."""
+        kept = {name: getattr(self, name) for name in (*CHANGEABLE, "places")}
+        return type(self)(**kept, reserve=reserve)
+
     def config(self) -> dict[str, Any]:
         """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
-        low, high = self.reward_range
         return {
-            "default": None if self.default is None else str(self.default),
+            "default": _written(self.default),
             "alpha": str(self.alpha),
-            "reward_range": [str(low), str(high)],
+            "reward_range": _written(self.reward_range),
             "reserve": str(self.reserve),
             "places": self.places,
+            "against": self.against,
+            "target": _written(self.target),
+            "checkpoint": self.checkpoint,
         }
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> RewardFloor:
         """The inverse of ``config``."""
-        low, high = config["reward_range"]
-        default = config["default"]
         return cls(
-            None if default is None else Decimal(default),
-            Decimal(config["alpha"]),
-            (Decimal(low), Decimal(high)),
-            Decimal(config["reserve"]),
+            _read(config["default"]),
+            _read(config["alpha"]),
+            _read(config["reward_range"]),
+            _read(config["reserve"]),
             config["places"],
+            config.get("against", "realised"),
+            _read(config.get("target")),
+            config.get("checkpoint"),
         )
 
     def __repr__(self) -> str:
         low, high = self.reward_range
+        default = self.default
+        text = f"({default[0]}, {default[1]})" if isinstance(default, tuple) else str(default)
+        rest = "" if self.against == "realised" else f", against={self.against!r}"
+        rest += "" if self.target is None else f", target={self.target}"
+        rest += "" if self.checkpoint is None else f", checkpoint={self.checkpoint}"
         return (
-            f"RewardFloor(default={self.default}, alpha={self.alpha}, "
-            f"reward_range=({low}, {high}), reserve={self.reserve}, places={self.places})"
+            f"RewardFloor(default={text}, alpha={self.alpha}, "
+            f"reward_range=({low}, {high}), reserve={self.reserve}, places={self.places}{rest})"
         )
 
     def __eq__(self, other: object) -> bool:
@@ -176,7 +268,20 @@ class RewardFloor:
         return hash(self._settings())
 
     def _settings(self) -> tuple[Any, ...]:
-        return self.default, self.alpha, self.reward_range, self.reserve, self.places
+        kept = (self.reserve, self.places, self.against, self.target, self.checkpoint)
+        return self.default, self.alpha, self.reward_range, *kept
+
+
+def _written(value: Decimal | Interval | None) -> str | list[str] | None:
+    if value is None:
+        return None
+    return [str(end) for end in value] if isinstance(value, tuple) else str(value)
+
+
+def _read(value: Any) -> Any:
+    if value is None:
+        return None
+    return tuple(map(Decimal, value)) if isinstance(value, list) else Decimal(value)
 
 
 def checked_alpha(alpha: Any) -> Decimal:

@@ -21,6 +21,10 @@ class Statement:
     default or its f is finer than the unit, slack is rounded down; earned and required are, per
     default play, less than one unit too high.
 
+    A default play of an interval (l, u) counts at what it paid, at most u, and at l while that is
+    not known. Against "realised" it requires (1-alpha) of that same amount, and an exploration
+    (1-alpha)*u; against "fixed" both require (1-alpha) of the level.
+
     Of a mean-variance floor over n plays, earned is n*MV and required (1-alpha)*rho*mu0*n, both
     less than one unit too high; held counts expired plays until their reward arrives.
     """
@@ -28,12 +32,13 @@ class Statement:
     earned: Decimal
     """Reward booked so far."""
     required: Decimal
-    """What the plays booked so far had to earn: the sum of their f_s."""
+    """What the plays booked so far had to earn: the sum of their f_s, as each was decided."""
     held: Decimal
     """What the pending explorations could still lose."""
     reserve: Decimal
     slack: Decimal
-    """What may still be lost if every pending exploration pays its worst."""
+    """What may still be lost if every pending exploration pays its worst. Between checkpoints it
+    may be below zero."""
     plays: int
     """Decisions, void ones not counted."""
     default_plays: int
@@ -46,8 +51,8 @@ class Statement:
     """Explorations that ever expired, those whose reward came later included."""
     voided: int
     breaches: int
-    """Rewards below r_min, or for a mean-variance floor outside the range: each may have broken the
-    promise."""
+    """Rewards below r_min, of a default outside its interval, or for a mean-variance floor outside
+    the range: each may have broken the promise."""
     capped: int
     """Rewards above r_max, credited as r_max until acknowledged."""
     mismatches: int

@@ -1,8 +1,11 @@
 """Policies: standard bandit algorithms, which know nothing of floors."""
 
 from surefoot.policies.base import Policy, Scoring
+from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.klucb import KLUCB
+from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
+from surefoot.policies.sets import Ball, Polytope
 from surefoot.policies.ucb1 import UCB1
 
-__all__ = ["KLUCB", "MVUCB", "UCB1", "Policy", "Scoring"]
+__all__ = ["C2UCB", "KLUCB", "MVUCB", "UCB1", "Ball", "LinUCB", "Policy", "Polytope", "Scoring"]

@@ -28,6 +28,8 @@ class IndexPolicy:
     """
 
     unit_rewards = True
+    kernel_methods = ("best", "peek", "update", "pledge", "unit_rewards")
+    """What the kernels stand for; who overrides one of these is run play by play."""
 
     def __init__(self, record: Any, n_arms: int | None, arms: Sequence[Any] | None) -> None:
         self.arms = arm_labels(n_arms, arms)
@@ -35,7 +37,7 @@ class IndexPolicy:
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.record = record
-        self._kernels = _kernels.KERNELS[type(record)]
+        self._kernels = _kernels.INDEX_KERNELS[type(record)]
         self._begin(0, self._kernels.init(record, self.n_arms))
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
@@ -83,6 +85,12 @@ class IndexPolicy:
     def pledge(self, arm: int) -> float:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
         return float(self._kernels.pledge(self.record, self._state, arm))
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has taken no turn and no reward yet."""
+        start = self._kernels.init(self.record, self.n_arms)
+        return not self.turns and [*map(list, self._state)] == [*map(list, start)]
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""

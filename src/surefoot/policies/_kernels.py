@@ -1,10 +1,10 @@
 """One policy text, two drivers: how the same kernels run live and compiled.
 
-An index policy is a parameter record (a small NamedTuple) and a few kernels: module-level
-functions with hand-written loops on plain arrays, which numba can compile and Python can run.
-The dispatchers below pick the kernels by the class of the record. In Python they look it up; the
-engine teaches numba the same choice (``surefoot.simulation.compiled``), so its one loop is the text
-that runs either way.
+A policy is a parameter record (a small NamedTuple) and a few kernels: module-level functions with
+hand-written loops on plain arrays, which numba can compile and Python can run. The dispatchers
+below pick the kernels by the class of the record. In Python they look it up; the engine teaches
+numba the same choice (``surefoot.simulation.compiled``), so its one loop is the text that runs
+either way.
 """
 
 from __future__ import annotations
@@ -19,28 +19,29 @@ NANO = 1e9
 """Policies keep sums in integer billionths: equal sums tie exactly, in whatever order they came."""
 
 
-class IndexKernels(NamedTuple):
-    """The text of one index policy; ``policy`` is its parameter record.
+class Kernels(NamedTuple):
+    """The text of one policy; ``policy`` is its parameter record.
 
-    ``init(policy, n_arms) -> tuple of lists``, the state, one entry an arm ·
-    ``scale(policy, m) -> s``, what all arms share at turn m, never falling ·
-    ``index(policy, state, k, s, best) -> y``, never falling as s grows; where y is certainly not
-    above ``best`` any number not above it may be returned · ``update(policy, state, k, reward)`` ·
-    ``pledge(policy, state, k)``, a lower bound on the mean reward of all turns and of one more
-    of arm k, for agents whose gate asks for it.
+    ``init(policy, n_arms) -> tuple of flat lists``, the state · ``best(policy, state, m)``, the
+    choice at turn m and its score: the number of an arm; a super arm is left in the state, and its
+    number is 0 · ``update(policy, state, k, reward)``, one reward of one (base) arm ·
+    ``pledge(policy, state, k)``, asked between the two: a lower bound on the mean reward of all
+    turns and of the one just chosen, for agents whose gate asks for it · ``width(policy)``, how
+    many (base) arms a turn plays · ``member(policy, state, k, i)``, the i-th of them.
     """
 
     init: Callable[..., Any]
-    scale: Callable[..., Any]
-    index: Callable[..., Any]
+    best: Callable[..., Any]
     update: Callable[..., Any]
     pledge: Callable[..., Any]
+    width: Callable[..., Any]
+    member: Callable[..., Any]
 
 
-KERNELS: dict[type, IndexKernels] = {}
+KERNELS: dict[type, Kernels] = {}
 
 
-def register(record: type, kernels: IndexKernels) -> None:
+def register(record: type, kernels: Kernels) -> None:
     """Make the kernels of a parameter record known to both drivers."""
     KERNELS[record] = kernels
 
@@ -49,12 +50,8 @@ def init(policy: Any, n_arms: int) -> Any:
     return KERNELS[type(policy)].init(policy, n_arms)
 
 
-def scale(policy: Any, m: int) -> Any:
-    return KERNELS[type(policy)].scale(policy, m)
-
-
-def index(policy: Any, state: Any, k: int, s: float, best: float) -> Any:
-    return KERNELS[type(policy)].index(policy, state, k, s, best)
+def best(policy: Any, state: Any, m: int) -> Any:
+    return KERNELS[type(policy)].best(policy, state, m)
 
 
 def update(policy: Any, state: Any, k: int, reward: float) -> None:
@@ -65,9 +62,60 @@ def pledge(policy: Any, state: Any, k: int) -> Any:
     return KERNELS[type(policy)].pledge(policy, state, k)
 
 
+def width(policy: Any) -> Any:
+    return KERNELS[type(policy)].width(policy)
+
+
+def member(policy: Any, state: Any, k: int, i: int) -> Any:
+    return KERNELS[type(policy)].member(policy, state, k, i)
+
+
 def no_pledge(policy: Any, state: Any, k: int) -> float:
     """For policies whose agent asks for none."""
     return 0.0
+
+
+def one(policy: Any) -> int:
+    """A turn plays one arm ..."""
+    return 1
+
+
+def itself(policy: Any, state: Any, k: int, i: int) -> int:
+    """... the one chosen."""
+    return k
+
+
+class IndexKernels(NamedTuple):
+    """The text of an index policy: each arm is scored by itself, and the first largest is played.
+
+    ``init(policy, n_arms) -> tuple of lists``, one entry an arm · ``scale(policy, m) -> s``, what
+    all arms share at turn m, never falling · ``index(policy, state, k, s, best) -> y``, never
+    falling as s grows; where y is certainly not above ``best`` any number not above it may be
+    returned · ``update`` and ``pledge`` as in ``Kernels``.
+    """
+
+    init: Callable[..., Any]
+    scale: Callable[..., Any]
+    index: Callable[..., Any]
+    update: Callable[..., Any]
+    pledge: Callable[..., Any]
+
+
+INDEX_KERNELS: dict[type, IndexKernels] = {}
+
+
+def register_index(record: type, kernels: IndexKernels) -> None:
+    """Make the kernels of an index policy's record known to both drivers."""
+    INDEX_KERNELS[record] = kernels
+    register(record, Kernels(kernels.init, first_best, kernels.update, kernels.pledge, one, itself))
+
+
+def scale(policy: Any, m: int) -> Any:
+    return INDEX_KERNELS[type(policy)].scale(policy, m)
+
+
+def index(policy: Any, state: Any, k: int, s: float, best: float) -> Any:
+    return INDEX_KERNELS[type(policy)].index(policy, state, k, s, best)
 
 
 @jittable
@@ -75,13 +123,18 @@ def argmax(policy: Any, state: Any, m: int, arms: Any) -> tuple[int, float]:
     """The first arm with the largest index at turn m, and that index."""
     s = scale(policy, m)
     chosen = -1
-    best = -math.inf
+    top = -math.inf
     for k in arms:
-        y = index(policy, state, k, s, best)
-        if chosen < 0 or y > best:
+        y = index(policy, state, k, s, top)
+        if chosen < 0 or y > top:
             chosen = k
-            best = y
-    return chosen, best
+            top = y
+    return chosen, top
+
+
+def first_best(policy: Any, state: Any, m: int) -> tuple[int, float]:
+    """The argmax over all arms."""
+    return argmax(policy, state, m, range(len(state[0])))
 
 
 def count_and_sum(policy: Any, n_arms: int) -> tuple[list[int], list[int]]:

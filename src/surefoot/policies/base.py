@@ -26,16 +26,25 @@ class Policy(Protocol):
     ``save`` and ``load`` call them.
 
     Optional attributes: ``arms``, labels for the user; ``unit_rewards = True``, to be told
-    rewards scaled to [0, 1]; the method of ``Scoring``; and ``sure(value)``, the score of an arm
+    rewards scaled to [0, 1]; the method of ``Scoring``; ``sure(value)``, the score of an arm
     that surely pays ``value``, for a policy whose scores are not rewards: the default competes
-    with it.
+    with it; and ``check(context)``, which raises InvalidInput for a context that cannot be used,
+    before anything changes.
+
+    ``n_arms = None``: the actions are no fixed list, but rows of each play's context, named by
+    their numbers, or points. ``numbered = False``: an action is no number but a point, a tuple of
+    floats, where ``n_arms`` is None, and else a super arm, an ascending tuple of base arms, of
+    which ``n_arms`` is the number. ``semi_bandit = True``: ``update`` gets a tuple of rewards, one
+    for each base arm of the super arm in its order, and ``value(base_rewards)`` is the super
+    arm's reward.
     """
 
-    n_arms: int
+    @property
+    def n_arms(self) -> int | None: ...
 
-    def select(self, context: Any, rng: np.random.Generator) -> int: ...
+    def select(self, context: Any, rng: np.random.Generator) -> Any: ...
 
-    def update(self, arm: int, reward: float, context: Any) -> None: ...
+    def update(self, arm: Any, reward: Any, context: Any) -> None: ...
 
     def state(self) -> Any: ...
 
@@ -52,7 +61,7 @@ class Scoring(Policy, Protocol):
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
-    ) -> tuple[int, float]: ...
+    ) -> tuple[Any, float]: ...
 
 
 _METHODS = {
@@ -68,6 +77,8 @@ MAX_ARMS = 10_000_000
 
 def arms_of(policy: Any) -> tuple[Label, ...]:
     """The labels of a policy's arms; InvalidInput if it does not follow the protocol.
+
+    Where ``n_arms`` is None there are none.
 
     >>> class Greedy:
     ...     n_arms = 2
@@ -85,12 +96,13 @@ def arms_of(policy: Any) -> tuple[Label, ...]:
     missing += [call for method, call in _METHODS.items() if not has(policy, method)]
     if missing:
         raise InvalidInput(f"{name} is no policy: it lacks {', '.join(missing)}")
-    count, labels = arm_labels(policy.n_arms, None), getattr(policy, "arms", None)
+    labels = getattr(policy, "arms", None)
+    count = () if policy.n_arms is None else arm_labels(policy.n_arms, None)
     if labels is None:
         return count
     named = arm_labels(None, labels)
     if len(named) != len(count):
-        raise InvalidInput(f"{name} has n_arms = {len(count)}, but {len(named)} labels in arms")
+        raise InvalidInput(f"{name} has n_arms = {policy.n_arms}, but {len(named)} labels in arms")
     return named
 
 

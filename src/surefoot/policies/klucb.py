@@ -10,7 +10,14 @@ from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, add, count_and_sum, no_pledge, register
+from surefoot.policies._kernels import (
+    NANO,
+    IndexKernels,
+    add,
+    count_and_sum,
+    no_pledge,
+    register_index,
+)
 
 _STEPS = 50
 """More than Newton ever takes here: about a dozen where it starts worst."""
@@ -68,7 +75,7 @@ def _kl(p: float, q: float) -> float:
     return total
 
 
-register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+register_index(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
 
 
 class KLUCB(IndexPolicy):

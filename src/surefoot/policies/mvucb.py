@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, exact_range, shown
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, no_pledge, register
+from surefoot.policies._kernels import NANO, IndexKernels, no_pledge, register_index
 from surefoot.policies.base import arm_labels
 
 _BASE = 1_000_000_000
@@ -59,7 +59,7 @@ def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     state[3][k] = low % _BASE
 
 
-register(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
 
 
 class MVUCB(IndexPolicy):

@@ -9,7 +9,14 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, add, count_and_sum, no_pledge, register
+from surefoot.policies._kernels import (
+    NANO,
+    IndexKernels,
+    add,
+    count_and_sum,
+    no_pledge,
+    register_index,
+)
 
 
 class UCB1Record(NamedTuple):
@@ -29,7 +36,7 @@ def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any
     return float(state[1][k]) / NANO / plays + math.sqrt(s / plays)
 
 
-register(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+register_index(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
 
 
 class UCB1(IndexPolicy):

@@ -19,26 +19,27 @@ import numpy as np
 
 from surefoot._jit import HELPERS
 from surefoot.environments import _kernels as draws
-from surefoot.policies import _kernels as indices
-from surefoot.simulation import path
+from surefoot.policies import _kernels as policies
+from surefoot.simulation import moments, path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_WITH_KERNELS = ("agents", "environments", "floors", "policies", "simulation")
+_WITH_KERNELS = ("agents", "environments", "floors", "oracles", "policies", "simulation")
 _TEACHING = threading.Lock()
 
 
 class Engine(NamedTuple):
-    """The two loops of ``surefoot.simulation.path`` in one of their forms, and what they run on."""
+    """The loops of the engine in one of their forms, and what they run on."""
 
     base_path: Callable[..., None]
     interleave: Callable[..., None]
+    interleave_moments: Callable[..., bool]
     array: Callable[[list[Any]], Any]
     """From a list of numbers to what the loops read and write."""
     word: Callable[[int], Any]
     """From an int to the 64 bits of a noise key."""
 
 
-PLAIN = Engine(path.base_path, path.interleave, list, int)
+PLAIN = Engine(path.base_path, path.interleave, moments.interleave_moments, list, int)
 
 
 def available() -> bool:
@@ -76,7 +77,7 @@ def cache_folder() -> Path | None:
 
 
 def engine() -> Engine:
-    """The two loops, compiled; each combination of policy and environment on its first call."""
+    """The loops, compiled; each combination of policy and environment on its first call."""
     from numba.extending import register_jitable
 
     with _TEACHING:
@@ -98,7 +99,10 @@ def _compiled() -> Engine:
     before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or settings.CACHE_DIR)
     try:
         compiled = numba.njit(cache=folder is not None, nogil=True)
-        return Engine(compiled(path.base_path), compiled(path.interleave), np.array, np.uint64)
+        return Engine(
+            compiled(path.base_path), compiled(path.interleave),
+            compiled(moments.interleave_moments), np.array, np.uint64,
+        )  # fmt: skip
     finally:
         settings.CACHE_DIR = before
 
@@ -113,25 +117,37 @@ def _teach() -> None:
         named = isinstance(record, types.BaseNamedTuple)
         return table.get(record.instance_class) if named else None
 
-    def kernel(name: str, policy: Any) -> Any:
-        kernels = of(indices.KERNELS, policy)
+    def kernel(name: str, policy: Any, table: Any = policies.KERNELS) -> Any:
+        kernels = of(table, policy)
         return None if kernels is None else getattr(kernels, name)
 
-    @overload(indices.scale, strict=False)
+    @overload(policies.scale, strict=False)
     def _scale(policy: Any, m: Any) -> Any:
-        return kernel("scale", policy)
+        return kernel("scale", policy, policies.INDEX_KERNELS)
 
-    @overload(indices.index, strict=False)
+    @overload(policies.index, strict=False)
     def _index(policy: Any, state: Any, k: Any, s: Any, best: Any) -> Any:
-        return kernel("index", policy)
+        return kernel("index", policy, policies.INDEX_KERNELS)
 
-    @overload(indices.update, strict=False)
+    @overload(policies.best, strict=False)
+    def _best(policy: Any, state: Any, m: Any) -> Any:
+        return kernel("best", policy)
+
+    @overload(policies.update, strict=False)
     def _update(policy: Any, state: Any, k: Any, reward: Any) -> Any:
         return kernel("update", policy)
 
-    @overload(indices.pledge, strict=False)
+    @overload(policies.pledge, strict=False)
     def _pledge(policy: Any, state: Any, k: Any) -> Any:
         return kernel("pledge", policy)
+
+    @overload(policies.width, strict=False)
+    def _width(policy: Any) -> Any:
+        return kernel("width", policy)
+
+    @overload(policies.member, strict=False)
+    def _member(policy: Any, state: Any, k: Any, i: Any) -> Any:
+        return kernel("member", policy)
 
     @overload(draws.draw, strict=False)
     def _draw(environment: Any, key: Any, turn: Any, arm: Any) -> Any:

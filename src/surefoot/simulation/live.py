@@ -4,15 +4,19 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from typing import Any
 
 import numpy as np
 
 from surefoot._exact import INT64_MAX, exact, shown
+from surefoot.agents import Play
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.simulation.trace import Floats, Ints, Trace, blank
+from surefoot.simulation.checks import finite
+from surefoot.simulation.path import lose
+from surefoot.simulation.trace import SUMS, Ints, Trace, blank
 
 
 class Stopped(Exception):
@@ -20,20 +24,20 @@ class Stopped(Exception):
 
 
 def drive(
-    agent: Agent, environment: Environment, gaps: Floats, key: int,
+    agent: Agent, environment: Environment, top: float, key: int,
     stream: np.random.SeedSequence, checkpoints: Ints, stopped: Callable[[], bool],
 ) -> Trace:  # fmt: skip
     """One run of a copy of ``agent``: select, pull, update; the default is reported at once.
 
     Slow, and open to every policy; the noise is the engine's, so an agent the engine can run
-    makes the same plays here. ``stream`` feeds the policy's own randomness. Raises InvalidInput
-    for a policy that cannot be copied and for a reward outside the environment's range.
+    makes the same plays here. ``top``: mu_*, the regret is against it. ``stream`` feeds the
+    policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
+    reward outside the environment's range.
     """
     agent = _copied(agent)
-    low, high = bounds(environment)
     agent._rng = np.random.default_rng(stream)
     books, trace = agent._books, blank(len(checkpoints))
-    least, below, spot, regret = INT64_MAX, 0, 0, 0.0
+    least, below, spot, losses = INT64_MAX, 0, 0, [0.0] * SUMS
     for t in range(1, int(checkpoints[-1]) + 1):
         if stopped():
             raise Stopped
@@ -41,22 +45,43 @@ def drive(
         if play.is_default:
             agent.update(play)
         else:
-            reward = environment.pull(key, play.turn, play.index)
-            if not low <= exact(reward, f"the environment's pull of arm {play.index}") <= high:
-                raise InvalidInput(
-                    f"the environment paid {shown(reward)} for arm {play.index} at turn "
-                    f"{play.turn}, outside its reward_range ({low}, {high}); widen it"
-                )
-            agent.update(play, reward)
-            regret += gaps[play.index]
+            agent.update(play, **_paid(agent, play, environment, key))
+            _lose(losses, top, environment, agent._actions.action(play))
         slack = books.account.available
         least = min(least, slack)
         below += slack < 0
         if t == checkpoints[spot]:
             trace.books[spot] = t, books.default_plays, slack, least, below, spot, play.index
-            trace.losses[spot] = regret
+            trace.losses[spot] = losses
             spot += 1
     return trace
+
+
+def _paid(agent: Agent, play: Play, environment: Environment, key: int) -> dict[str, Any]:
+    """What the environment pays for a play, as ``update`` takes it."""
+    low, high = bounds(environment)
+    action: Any = agent._actions.action(play)
+    if agent._actions.semi_bandit:
+        parts = tuple(environment.pull(key, play.turn, arm) for arm in action)
+        exact_parts = tuple(exact(part, f"the environment's pull for {action}") for part in parts)
+        reward = agent._actions.worth(exact_parts)
+        report: dict[str, Any] = {"base_rewards": parts}
+    else:
+        reward = environment.pull(key, play.turn, action)
+        report = {"reward": reward}
+    if not low <= exact(reward, f"the environment's pull of arm {action}") <= high:
+        raise InvalidInput(
+            f"the environment paid {shown(reward)} for arm {action} at turn {play.turn}, outside "
+            f"its reward_range ({low}, {high}); widen it"
+        )
+    return report
+
+
+def _lose(losses: list[float], top: float, environment: Environment, action: Any) -> None:
+    """Add one regular play to the sums that the regrets are made of."""
+    mean = finite(environment.value(action), f"value({action}) of the environment")
+    arms = action if isinstance(action, tuple) else (action,)
+    lose(losses, top, mean, float(sum(environment.variances[arm] for arm in arms)))
 
 
 def _copied(agent: Agent) -> Agent:

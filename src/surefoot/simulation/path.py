@@ -1,8 +1,8 @@
 """The engine: the policy's turns are walked once, and each agent lives its calendar on them.
 
-The policy of a paper's agent sees only its own turns. With noise indexed by the turn, the arms of
-turns 1, 2, 3, ... are the same for every alpha (and, unless the default competes, for every mu0):
-the gate decides when a turn is taken, not what happens in it. ``base_path`` takes the turns;
+The policy of a paper's agent sees only its own turns. With noise indexed by the turn, the actions
+of turns 1, 2, 3, ... are the same for every alpha (and, unless the default competes, for every
+mu0): the gate decides when a turn is taken, not what happens in it. ``base_path`` takes the turns;
 ``interleave`` puts one agent's default plays between them. Both are plain Python on plain lists,
 and numba compiles the same text for arrays.
 """
@@ -12,87 +12,118 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies._kernels import argmax, pledge, update
-from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, LEAST, NEXT, SLACK, T
+from surefoot.policies._kernels import best, member, pledge, update, width
+from surefoot.simulation.trace import (
+    ARM,
+    BELOW,
+    DEFAULTS,
+    GAP,
+    LEAST,
+    MEAN,
+    NEXT,
+    SLACK,
+    SQUARE,
+    VARIANCE,
+    T,
+)  # fmt: skip
 
 UNGUARDED, ACCOUNT, PLEDGE = 0, 1, 2
 GATES = {"none": UNGUARDED, "account": ACCOUNT, "pledge": PLEDGE}
 
 
 class Scale(NamedTuple):
-    """From an environment's draw to units of the books, and on to the policy's [0, 1]."""
+    """From an environment's draw to units of the books, and on to what the policy is told."""
 
     times: int
     """A draw is worth draw * times // over units, one of the two being 1."""
     over: int
     low: int
-    """r_min in units."""
+    """The policy is told (units - low) / width: r_min for rewards in [0, 1], 0 for raw ones."""
     width: int
-    """r_max - r_min in units."""
+    """r_max - r_min in units, or the units of 1."""
 
 
 class Block(NamedTuple):
     """A stretch of the base path: one entry a turn."""
 
     arms: Any
-    """-1 where the default competes and wins the turn."""
+    """The number of the arm, 0 for a super arm, -1 where the default competes and wins the turn."""
     rewards: Any
     """In units of the books."""
     pledges: Any
     """A lower bound on the mean reward of all turns up to this one, in units; 0 from a policy
     whose agent asks for none."""
+    means: Any
+    """The true mean of what was played."""
+    variances: Any
+    drawn: Any
+    """Scratch: the rewards of this turn's base arms."""
 
 
 def base_path(
     policy: Any,
     state: Any,
-    n_arms: int,
     environment: Any,
     key: Any,
     first: int,
     scale: Scale,
     rival: float,
+    truth: Any,
     block: Block,
 ) -> None:
     """Take the turns m = first, first+1, ... until the block is full.
 
     ``policy`` and ``environment`` are parameter records, whose class picks the kernels. ``rival``:
-    the default's value on the policy's scale, -inf where it does not compete.
+    the default's value on the policy's scale, -inf where it does not compete. ``truth``: the true
+    means and variances of the (base) arms.
     """
+    means, variances = truth
     for j in range(len(block.arms)):
         m = first + j
-        k, score = argmax(policy, state, m, range(n_arms))
+        k, score = best(policy, state, m)
         if not score > rival:
             block.arms[j] = -1
             continue
-        reward = int(draw(environment, key, m, k)) * scale.times // scale.over
         block.arms[j] = k
-        block.rewards[j] = reward
         block.pledges[j] = math.floor(pledge(policy, state, k) * scale.width) + scale.low * m
-        update(policy, state, k, (reward - scale.low) / scale.width)
+        reward = 0
+        mean = variance = 0.0
+        for i in range(width(policy)):
+            e = member(policy, state, k, i)
+            units = int(draw(environment, key, m, e)) * scale.times // scale.over
+            block.drawn[i] = units
+            reward += units
+            mean += means[e]
+            variance += variances[e]
+        for i in range(width(policy)):
+            told = (block.drawn[i] - scale.low) / scale.width
+            update(policy, state, member(policy, state, k, i), told)
+        block.rewards[j] = reward
+        block.means[j] = mean
+        block.variances[j] = variance
 
 
 def interleave(
     gate: int,
     terms: Any,
     block: Block,
-    gaps: Any,
+    top: float,
     books: Any,
-    loss: Any,
+    losses: Any,
     checkpoints: Any,
     trace: Any,
 ) -> None:
     """Take the block's turns under one gate, and play the default whenever it is closed.
 
-    ``terms``: what one play is worth to the books. ``gaps``: pseudo-regret of one play of each
-    arm; ``loss[0]`` is their sum so far. After play checkpoints[i] the books become row i of
-    ``trace``; the last checkpoint ends the run.
+    ``terms``: what one play is worth to the books. ``top``: mu_*, which pseudo-regret is measured
+    against. After play checkpoints[i] books and losses become row i of ``trace``; the last
+    checkpoint ends the run.
     """
     value, floor, hold, deposit = terms
     t, defaults, slack = books[T], books[DEFAULTS], books[SLACK]
     least, below, spot = books[LEAST], books[BELOW], books[NEXT]
-    regret = loss[0]
     j = 0
     while j < len(block.arms) and t < checkpoints[-1]:
         k = block.arms[j]
@@ -104,7 +135,7 @@ def interleave(
             opened = True
         if opened and k >= 0:
             slack += block.rewards[j] - floor
-            regret += gaps[k]
+            lose(losses, top, block.means[j], block.variances[j])
         else:
             k = -1
             slack += deposit
@@ -119,8 +150,17 @@ def interleave(
             row = trace.books[spot]
             row[T], row[DEFAULTS], row[SLACK], row[LEAST] = t, defaults, slack, least
             row[BELOW], row[NEXT], row[ARM] = below, spot, k
-            trace.losses[spot] = regret
+            for i in range(len(losses)):
+                trace.losses[spot][i] = losses[i]
             spot += 1
     books[T], books[DEFAULTS], books[SLACK] = t, defaults, slack
     books[LEAST], books[BELOW], books[NEXT] = least, below, spot
-    loss[0] = regret
+
+
+@jittable
+def lose(losses: Any, top: float, mean: float, variance: float) -> None:
+    """Add one regular play to the sums that the regrets are made of."""
+    losses[GAP] += top - mean
+    losses[MEAN] += mean
+    losses[SQUARE] += mean * mean
+    losses[VARIANCE] += variance

@@ -8,8 +8,25 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot._exact import shown
+from surefoot.environments.mean_variance import (
+    best_mean_variance,
+    mean_variance_regrets,
+    realised_regret,
+)  # fmt: skip
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.simulation.trace import BELOW, DEFAULTS, LEAST, SLACK, T, Trace
+from surefoot.floors import MeanVarianceFloor
+from surefoot.simulation.trace import (
+    BELOW,
+    DEFAULTS,
+    GAP,
+    LEAST,
+    MEAN,
+    SLACK,
+    SQUARE,
+    VARIANCE,
+    T,
+    Trace,
+)  # fmt: skip
 
 if TYPE_CHECKING:
     import polars as pl
@@ -20,6 +37,9 @@ COUNTS = ("default_plays", "violating_rounds")
 AGAINST_FLOOR = ("slack", "minimum_slack", "violating_rounds")
 COLUMNS = ("regret", "default_plays", "received", *AGAINST_FLOOR)
 """What is noted at each checkpoint."""
+PARTS = ("regular_regret", "default_regret")
+MEAN_VARIANCE = ("regret_of_means", "regret_exact", "regret_realised")
+MEASURES = (*COLUMNS, *PARTS, *MEAN_VARIANCE)
 SUMMARY = ("regret", "default_plays", "violating_rounds", "minimum_slack")
 
 
@@ -43,22 +63,28 @@ class Result:
     def measure(self, name: str, measure: str) -> Any:
         """One agent's measure: shape (runs, checkpoints).
 
-        "regret" is pseudo-regret, "received" the reward booked so far; "slack", the reward above
-        the floor, and "minimum_slack", its least value so far, are exact up to the conversion to
-        float; "violating_rounds" counts the plays after which the slack was below zero. Of an
-        agent with a mean-variance floor, "received" is t*MV_t, and "regret" is that of the means.
-        Raises InvalidInput for an agent or a measure that is not here.
+        "regret" is pseudo-regret: of the means, or for a mean-variance floor t times that of Du,
+        Wang, Huang 2021, eq. (5), and then "regular_regret" and "default_regret" are what regular
+        arms and the default lose in it play by play; the rest comes from the means' differences.
+        "regret_exact" has the true weight of those, "regret_realised" is t*(MV_* - MV_t), and
+        "regret_of_means" is of the means under any floor. "received" is the reward booked so far,
+        or t*MV_t; "slack", the reward above the floor, and "minimum_slack", its least value so
+        far, are exact up to the conversion to float; "violating_rounds" counts the plays after
+        which the slack was below zero. Raises InvalidInput for an agent or a measure that is not
+        here.
         """
         self._check(name)
-        if not isinstance(measure, str) or measure not in COLUMNS:
-            known = ", ".join(map(repr, COLUMNS))
-            raise InvalidInput(f"measure = {shown(measure)} is none of {known}")
-        books = np.stack([run[name].books for run in self.runs.values()])
-        agent = self.plan.agents[name]
-        unit = 10.0**agent.floor.places
-        if measure == "regret":
-            losses = np.stack([run[name].losses for run in self.runs.values()])
-            return losses + books[:, :, DEFAULTS] * self.plan.gaps[name][-1]
+        floor = self.plan.agents[name].floor
+        moments = isinstance(floor, MeanVarianceFloor)
+        known = MEASURES if moments else MEASURES[: -len(MEAN_VARIANCE) + 1]
+        if not isinstance(measure, str) or measure not in known:
+            listed = ", ".join(map(repr, known))
+            raise InvalidInput(f"measure = {shown(measure)} is none of {listed}")
+        if "regret" in measure:
+            regrets = self._moment_regrets if moments and measure != "regret_of_means" else None
+            return (regrets or self._regrets)(name)[measure]
+        books = self._books(name)
+        unit = 10.0**floor.places
         if measure == "default_plays":
             return books[:, :, DEFAULTS]
         if measure == "violating_rounds":
@@ -67,8 +93,48 @@ class Result:
             return books[:, :, LEAST] / unit
         if measure == "slack":
             return books[:, :, SLACK] / unit
-        required = books[:, :, T] * agent.floor.asked
-        return (books[:, :, SLACK] + required) / unit - float(agent.floor.reserve)
+        required = books[:, :, T] * floor.asked
+        return (books[:, :, SLACK] + required) / unit - float(floor.reserve)
+
+    def _books(self, name: str) -> Any:
+        return np.stack([run[name].books for run in self.runs.values()])
+
+    def _losses(self, name: str) -> Any:
+        return np.stack([run[name].losses for run in self.runs.values()])
+
+    def _regrets(self, name: str) -> dict[str, Any]:
+        """Pseudo-regret of the means and its two parts."""
+        regular = self._losses(name)[:, :, GAP]
+        default = self._books(name)[:, :, DEFAULTS] * self.plan.default_gap(name)
+        both = regular + default
+        return {
+            "regret": both,
+            "regret_of_means": both,
+            "regular_regret": regular,
+            "default_regret": default,
+        }
+
+    def _moment_regrets(self, name: str) -> dict[str, Any]:
+        """The mean-variance regrets; MV_* of the best regular arm, or the default if better."""
+        floor, environment = self.plan.agents[name].floor, self.plan.environment
+        assert isinstance(floor, MeanVarianceFloor)
+        books, losses = self._books(name), self._losses(name)
+        rho, mu0 = float(floor.rho), float(floor.default)
+        best = best_mean_variance(environment.means, environment.variances, rho)
+        best = max(best, rho * mu0)
+        default_plays, plays = books[:, :, DEFAULTS], books[:, :, T]
+        sums = losses[:, :, MEAN], losses[:, :, SQUARE], losses[:, :, VARIANCE]
+        regrets = mean_variance_regrets(
+            plays - default_plays, *sums, default_plays, rho=rho, default=mu0, best=best
+        )
+        received = self.measure(name, "received")
+        return {
+            "regret": regrets.pseudo,
+            "regret_exact": regrets.pseudo_exact,
+            "regret_realised": realised_regret(plays, received, best),
+            "regular_regret": (plays - default_plays) * best - rho * sums[0] + sums[2],
+            "default_regret": default_plays * (best - rho * mu0),
+        }
 
     def exact_minimum_slack(self, name: str) -> Decimal:
         """The least slack over all runs, exact; InvalidInput for an agent that is not here."""

@@ -13,8 +13,9 @@ from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation import compiled
+from surefoot.simulation.checks import positive
 from surefoot.simulation.compiled import PLAIN, Engine
-from surefoot.simulation.plan import Plan, positive
+from surefoot.simulation.plan import Plan
 from surefoot.simulation.result import Result
 from surefoot.simulation.trace import Trace
 

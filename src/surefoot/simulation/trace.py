@@ -13,6 +13,10 @@ Floats = npt.NDArray[np.float64]
 # Columns of ``Trace.books``; the first six are also an agent's state between two blocks.
 T, DEFAULTS, SLACK, LEAST, BELOW, NEXT, ARM = range(7)
 COLUMNS = 7
+# Columns of ``Trace.losses``, sums over the regular plays: how far the true mean is below the best
+# one, the true mean, its square, and the variance.
+GAP, MEAN, SQUARE, VARIANCE = range(4)
+SUMS = 4
 
 
 class Trace(NamedTuple):
@@ -20,15 +24,15 @@ class Trace(NamedTuple):
 
     books: Ints
     """Shape (checkpoints, 7): play, default plays so far, slack, least slack so far, plays with
-    slack below zero so far, row number, arm of this play (-1: the default)."""
+    slack below zero so far, row number, arm of this play (-1: the default, 0: a super arm)."""
     losses: Floats
-    """Regret of the regular plays so far; each default play adds its gap."""
+    """Shape (checkpoints, 4): what the regrets are made of."""
 
 
 def blank(checkpoints: int) -> Trace:
     """An empty trace to be filled.
 
     >>> blank(2).books.shape, blank(2).losses.shape
-    ((2, 7), (2,))
+    ((2, 7), (2, 4))
     """
-    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros(checkpoints))
+    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, SUMS)))

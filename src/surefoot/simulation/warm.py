@@ -33,7 +33,7 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
     markers = _markers(plan)
     if engine is PLAIN or _READY.issuperset(markers):
         return
-    agents = {names[0]: plan.agents[names[0]] for names in plan.paths.values()}
+    agents = {name: plan.agents[name] for name in markers.values()}
     Plan(agents, plan.environment, 1, seed=0).run(0, engine)
     _READY.update(markers)
     folder = compiled.cache_folder()
@@ -42,11 +42,19 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
             (folder / marker).touch()
 
 
-def _markers(plan: Plan) -> list[str]:
-    """One name for each pair of parameter records: what numba specialises the loops on."""
+def _markers(plan: Plan) -> dict[str, str]:
+    """One name for each combination that numba specialises the loops on, and an agent with it.
+
+    Those are the parameter records of policy and environment, and the kind of floor.
+    """
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
     import numba
 
     draws = type(plan.environment.record).__name__
     builder = f"{sys.implementation.cache_tag}-{numba.__version__}-{llvm.get_host_cpu_name()}"
-    return [f"ready-{path.kind.__name__}-{draws}-{builder}" for path in plan.paths]
+    found = {}
+    for walk, names in plan.paths:
+        for name in names:
+            floor = type(plan.agents[name].floor).__name__
+            found[f"ready-{walk.kind.__name__}-{floor}-{draws}-{builder}"] = name
+    return found

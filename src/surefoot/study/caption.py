@@ -1,8 +1,7 @@
-"""What stands under a CMAB panel: its setting, whose choices they are, and how to read it."""
+"""What stands under a panel: its setting, whose choices they are, and how to read it."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from surefoot.study.panel import Panel
@@ -11,68 +10,56 @@ from surefoot.study.summary import curves
 if TYPE_CHECKING:
     import polars as pl
 
-_CHOSEN = {
-    "horizon": "horizon T = {0.horizon:,}",
-    "seed": "seed {0.seed}",
-    "delta": "ConUCB's δ = {0.delta}",
-    "radius": "its radius “{0.radius}”",
-    "scale": "its scale “{0.scale}”",
-    "ties": "ties to the {0.ties}",
-}
 _LEFT = (
-    "Left: pseudo-regret against {rival}, mean over the runs, with the least and the most as "
-    "edges. The baseline t·(μ* - (1-α)·μ0) is the "
+    "Left: {0.regret} against {1}, mean over the runs, with the least and the most as "
+    "edges. The baseline {0.baseline} is the "
     "regret of one who earns exactly the floor. Rewards scatter about their means, so a curve may "
     "lie above the baseline although the floor was kept."
 )
 _RIGHT = (
-    "Right: reward received minus the floor (1-α)·μ0·t, the least of all runs at each play; the "
-    "default counts at its known value {mu0:g}. Whether the "
+    "Right: {0.earned} minus the floor {0.floor}, the least of all runs at each play; the "
+    "default counts at its known value {1:g}. Whether the "
     "floor was kept is read off the account, in exact numbers, after every play of every run. "
-    "Plays that ended below it, over all runs: {verdict}."
+    "Plays that ended below it, over all runs: {2}."
 )
 
 
-def caption(panel: Panel, frame: pl.DataFrame, names: Sequence[str]) -> str:
+def caption(panel: Panel, frame: pl.DataFrame) -> str:
     """Three paragraphs for the tidy rows of one panel."""
     return "\n".join([
-        f"{_setting(panel, frame)} {_choices(panel)}",
-        _LEFT.format(rival=_rival(panel)),
-        _RIGHT.format(mu0=panel.mu0, verdict=_verdict(frame, names)),
+        f"{setting(panel, frame)} {_choices(panel)}",
+        _LEFT.format(panel.words, _rival(panel)),
+        _RIGHT.format(panel.words, panel.pays, _verdict(panel, frame)),
     ])  # fmt: skip
 
 
-def _setting(panel: Panel, frame: pl.DataFrame) -> str:
+def setting(panel: Panel, frame: pl.DataFrame) -> str:
+    """Whose setting it is, what it is, and how many runs of it there are."""
     origin = (
         f"Setting of {panel.source}" if panel.source else "A setting that the paper does not show"
     )
     runs = frame.get_column("run").n_unique()
     stopped = f" (stopped: {panel.runs} were asked for)" if runs < panel.runs else ""
     return (
-        f"{origin}: K = {panel.K} Bernoulli arms with means evenly spaced from {panel.best:g} to "
-        f"{panel.worst:g}, a default that pays μ0 = {panel.mu0:g}, α = {panel.alpha:g}; "
-        f"{_count(runs, 'run')}{stopped}. GenCB is the algorithm as printed: the default does not "
-        "compete with the arms."
+        f"{origin}: {panel.setting}; {_count(runs, 'run')}{stopped}. {panel.guarded} is the "
+        "algorithm as printed: the default does not compete with the arms."
     )
 
 
 def _choices(panel: Panel) -> str:
-    chosen = [_CHOSEN[field].format(panel) for field in type(panel).ours]
-    return (
-        f"Choices of ours, on which the paper is silent: {', '.join(chosen)}. The gap to ConUCB "
-        "depends strongly on its radius and scale."
-    )
+    chosen = ", ".join(panel.choices)
+    return f"Choices of ours, on which the paper is silent: {chosen}. {panel.words.remark}"
 
 
 def _rival(panel: Panel) -> str:
-    if panel.mu0 > max(panel.best, panel.worst):
+    if panel.worth > panel.top:
         return "the default, which is better than every arm (μ* stands for it)"
-    return "the best regular arm, whose mean is μ*"
+    return panel.words.rival
 
 
-def _verdict(frame: pl.DataFrame, names: Sequence[str]) -> str:
+def _verdict(panel: Panel, frame: pl.DataFrame) -> str:
     parts = []
-    for name in names:
+    for name in panel.names():
         below = int(curves(frame, name, "violating_rounds")[:, -1].sum())
         least = float(curves(frame, name, "minimum_slack").min())
         parts.append(f"{name} {below:,}" + (f" (up to {amount(-least)} short)" if below else ""))
@@ -86,6 +73,15 @@ def amount(value: float) -> str:
     ('\N{MINUS SIGN}1,378.305', '0')
     """
     return f"{value:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
+def brief(value: float) -> str:
+    """A reward to three digits, or whole: for a label.
+
+    >>> brief(-1378.305), brief(0.0123456)
+    ('\N{MINUS SIGN}1,378', '0.0123')
+    """
+    return amount(round(value) if abs(value) >= 100 else float(f"{value:.3g}"))
 
 
 def _count(number: int, what: str) -> str:

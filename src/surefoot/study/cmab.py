@@ -2,107 +2,105 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING
+from typing import ClassVar, Literal
 
 import numpy as np
+from pydantic import Field
 
+from surefoot import theory
 from surefoot.agents import ConUCB, Plain, gencb_cmab
 from surefoot.agents._agent import Agent
 from surefoot.environments import BernoulliArms
 from surefoot.floors import RewardFloor
 from surefoot.policies import UCB1
-from surefoot.simulation import Plan, Result
-from surefoot.simulation.plan import grid
-from surefoot.simulation.trace import Ints, Trace
-from surefoot.study.panel import Panel, Sweep
-
-if TYPE_CHECKING:
-    import polars as pl
-
-NAMES = ("GenCB", "UCB1", "ConUCB")
-FIRST_PLAYS = 200
-"""So many plays from the start are all noted: there a guarded agent's slack is smallest."""
+from surefoot.study.panel import Bounds, Panel, Words, ours
 
 
-def agents(panel: Panel) -> dict[str, Agent]:
-    """The paper's three curves: GenCB-CMAB as printed, UCB1 unguarded, and ConUCB.
+class Sequence(Panel):
+    """K Bernoulli arms with means in arithmetic sequence from ``best`` to ``worst``."""
+
+    K: int = Field(ge=1, le=100_000)
+    mu0: float = Field(gt=0, le=1)
+    best: float = Field(ge=0, le=1)
+    worst: float = Field(ge=0, le=1)
+
+    def environment(self) -> BernoulliArms:
+        """The arms."""
+        return BernoulliArms(np.linspace(self.best, self.worst, self.K))
+
+    @property
+    def pays(self) -> float:
+        """The default's known reward mu0."""
+        return self.mu0
+
+    @property
+    def arms(self) -> str:
+        """The arms in a few words."""
+        return f"{self.K:,} arms"
+
+    @property
+    def setting(self) -> str:
+        """The arms, the default and alpha."""
+        return (
+            f"K = {self.K} Bernoulli arms with means evenly spaced from {self.best:g} to "
+            f"{self.worst:g}, a default that pays μ0 = {self.mu0:g}, α = {self.alpha:g}"
+        )
+
+
+class CMAB(Sequence):
+    """GenCB-CMAB as printed, UCB1 unguarded, and ConUCB (the paper's label: CUCB).
 
     UCB1's slack is measured against the floor the others are to keep.
 
-    >>> from surefoot.study.panel import read
-    >>> list(agents(read("cmab-K24-alpha0.05")))
+    >>> from surefoot.study.sweep import read
+    >>> list(read("cmab-K24-alpha0.05").agents())
     ['GenCB', 'UCB1', 'ConUCB']
     """
-    K, mu0, alpha = panel.K, panel.mu0, panel.alpha
-    return {
-        "GenCB": gencb_cmab(K, mu0, alpha),
-        "UCB1": Plain(UCB1(K), RewardFloor(mu0, alpha)),
-        "ConUCB": ConUCB(K, mu0, alpha, panel.level, panel.radius, panel.scale),
-    }
 
+    problem: Literal["cmab"] = "cmab"
+    delta: Literal["1/T"] | float = ours("ConUCB's δ = {}")
+    radius: Literal["simple", "iterated", "libbandit"] = ours("its radius “{}”")
+    scale: Literal["paper", "bounded", "libbandit"] = ours("its scale “{}”")
 
-def environment(panel: Panel) -> BernoulliArms:
-    """Bernoulli arms with means in arithmetic sequence from ``best`` to ``worst``."""
-    return BernoulliArms(np.linspace(panel.best, panel.worst, panel.K))
+    axes: ClassVar[tuple[str, ...]] = ("K", "alpha")
+    guarded: ClassVar[str] = "GenCB"
+    unguarded: ClassVar[str] = "UCB1"
+    comparator: ClassVar[str | None] = "ConUCB"
+    words: ClassVar[Words] = Words(
+        regret="pseudo-regret",
+        rival="the best regular arm, whose mean is μ*",
+        baseline="t·(μ* - (1-α)·μ0)",
+        earned="reward received",
+        floor="(1-α)·μ0·t",
+        remark="The gap to ConUCB depends strongly on its radius and scale.",
+    )
 
+    @property
+    def level(self) -> float:
+        """ConUCB's delta as a number."""
+        return 1 / self.horizon if self.delta == "1/T" else float(self.delta)
 
-def groups(sweep: Sweep) -> dict[str, list[Panel]]:
-    """Panels that share base paths, by the name of their plan: those with the same arms.
+    @property
+    def top(self) -> float:
+        """The mean of the best arm."""
+        return max(self.best, self.worst) if self.K > 1 else self.best
 
-    >>> from surefoot.study.panel import MAIN, read
-    >>> sweep = Sweep.of(read(MAIN)).but(K=(24, 72), alpha=(0.05, 0.1))
-    >>> {name: len(panels) for name, panels in groups(sweep).items()}
-    {'cmab-K24': 2, 'cmab-K72': 2}
-    """
-    found: dict[str, list[Panel]] = {}
-    for panel in sweep.panels():
-        found.setdefault(f"{panel.problem}-K{panel.K}", []).append(panel)
-    return found
+    def agents(self) -> dict[str, Agent]:
+        """The paper's three curves."""
+        K, mu0, alpha = self.K, self.mu0, self.alpha
+        return {
+            "GenCB": gencb_cmab(K, mu0, alpha),
+            "UCB1": Plain(UCB1(K), RewardFloor(mu0, alpha)),
+            "ConUCB": ConUCB(K, mu0, alpha, self.level, self.radius, self.scale),
+        }
 
-
-def plan(panels: Sequence[Panel]) -> Plan:
-    """One plan for panels that differ in alpha only: their agents share base paths.
-
-    Agent ``name`` of panel ``p`` is ``key(name, p)`` in the plan.
-    """
-    first = panels[0]
-    alike = {"alpha": first.alpha, "source": first.source}
-    assert all(panel.model_copy(update=alike) == first for panel in panels)
-    playing = {key(name, panel): agent for panel in panels for name, agent in agents(panel).items()}
-    noted = checkpoints(first.horizon)
-    return Plan(playing, environment(first), first.horizon, first.seed, noted)
-
-
-def checkpoints(horizon: int) -> Ints:
-    """The plays after which the books are noted: all of the first, for the figure's inset."""
-    return grid(horizon, FIRST_PLAYS)
-
-
-def frame(panels: Sequence[Panel], plan: Plan, run: int, traces: dict[str, Trace]) -> pl.DataFrame:
-    """One run of a plan as a tidy table: problem, K, alpha, agent, run, t, and the measures."""
-    import polars as pl
-
-    tidy = Result(plan, {run: traces}).frame
-    parts = [
-        tidy.filter(agent=key(name, panel)).select(
-            pl.lit(panel.problem).alias("problem"),
-            pl.lit(panel.K, pl.Int64).alias("K"),
-            pl.lit(panel.alpha, pl.Float64).alias("alpha"),
-            pl.lit(name).alias("agent"),
-            pl.exclude("agent"),
-        )
-        for panel in panels
-        for name in NAMES
-    ]
-    return pl.concat(parts)
-
-
-def key(name: str, panel: Panel) -> str:
-    """An agent's name in a plan of several panels.
-
-    >>> from surefoot.study.panel import read
-    >>> key("GenCB", read("cmab-K72-alpha0.1"))
-    'GenCB alpha=0.1'
-    """
-    return f"{name} alpha={panel.alpha!r}"
+    def bounds(self) -> Bounds:
+        """Theorem 2, the same with proved constants, and what Table 1 has of ConUCB."""
+        means, bound = self.environment().means, theory.cmab
+        delta = None if self.delta == "1/T" else self.delta
+        return [
+            ("GenCB", lambda: bound.gencb_proved(means, self.mu0, self.alpha)),
+            ("GenCB", lambda: bound.gencb(means, self.mu0, self.alpha)),
+            ("UCB1", lambda: bound.ucb1(means)),
+            ("ConUCB", lambda: bound.conucb(means, self.mu0, self.alpha, delta)),
+        ]

@@ -5,18 +5,20 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from functools import partial
 from importlib.util import find_spec
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import missing_extra
-from surefoot.simulation.plan import Plan, positive
+from surefoot.simulation.checks import positive
+from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose, run_all
 from surefoot.simulation.trace import Trace
 from surefoot.simulation.warm import compile_ahead, warm
-from surefoot.study import cmab
-from surefoot.study.output import replacing, write_json
+from surefoot.study import groups
+from surefoot.study.output import replacing, versions, write_json
 from surefoot.study.panel import Panel
 from surefoot.study.store import Store
-from surefoot.study.summary import of_panel, summarize
+from surefoot.study.summary import of_panel, of_the_runs
 
 if TYPE_CHECKING:
     import polars as pl
@@ -40,19 +42,24 @@ def conduct(store: Store, workers: int | None = None) -> Iterator[Step]:
         if find_spec(package) is None:
             raise missing_extra("study", package)
     count = None if workers is None else positive(workers, "workers")
-    groups = cmab.groups(store.sweep)
-    plans = {name: cmab.plan(panels) for name, panels in groups.items()}
+    shared = store.sweep.groups
+    plans = {name: groups.plan(panels) for name, panels in shared.items()}
     store.claim()  # not before everything that was asked for is known to fit
-    total = len(groups) * store.sweep.runs
-    done = total - sum(len(store.missing(name)) for name in groups)
+    missing = {name: store.missing(name) for name in shared}
+    total = len(shared) * store.sweep.runs
+    done = total - sum(map(len, missing.values()))
     yield Step("starting", done, total)
-    for name, panels in groups.items():
-        missing = store.missing(name)
-        if not missing:
-            continue
-        keep = partial(_keep, store, name, panels, plans[name])
-        yield from play(plans[name], missing, "compiled", count, keep, (done, total))
-        done += len(missing)
+    wanted = [plans[name] for name, runs in missing.items() if runs]
+    loops = choose("compiled")
+    if not all(warm(plan, loops) for plan in wanted):
+        yield Step("compiling", done, total)
+        for plan in wanted:
+            compile_ahead(plan, loops)
+    for name, runs in missing.items():
+        if runs:
+            keep = partial(_keep, store, name, shared[name], plans[name])
+            yield from play(plans[name], runs, "compiled", count, keep, (done, total))
+            done += len(runs)
 
 
 def play(
@@ -82,36 +89,72 @@ def play(
 def _keep(
     store: Store, name: str, panels: Sequence[Panel], plan: Plan, run: int, traces: dict[str, Trace]
 ) -> None:
-    store.keep(name, run, cmab.frame(panels, plan, run, traces))
+    store.keep(name, run, groups.frame(panels, plan, run, traces))
 
 
-def conclude(store: Store) -> dict[str, Any]:
-    """Write tables and figures of the runs that are finished; return the summary.
+def conclude(store: Store, *, theory: bool = False) -> dict[str, Any]:
+    """Write tables, figures and the report of the runs that are finished; return the summary.
 
     What is written depends on the finished runs only, not on how often the study stopped.
+    ``theory``: with the regret bounds, and the default plays that are foretold.
     """
-    from surefoot.study.figure import draw
+    from surefoot.study.bounds import told
+    from surefoot.study.claims import claims
+    from surefoot.study.report import Page, write
 
-    sweep, frame = store.sweep, _table(store)
-    summary = summarize(frame, sweep, cmab.NAMES)
-    if frame.is_empty():
-        return summary
-    with replacing(store.folder / "runs.parquet") as scratch:
-        frame.write_parquet(scratch)
-    write_json(store.folder / "summary.json", summary)
-    for panel in sweep.panels():
-        rows = of_panel(frame, panel)
-        if not rows.is_empty():
-            draw(panel, rows, store.folder / panel.name)
+    entries, pages, tables = [], [], []
+    for panels, frame in _tables(store):
+        for panel in panels:
+            rows = of_panel(frame, panel)
+            found = of_the_runs(panel, rows)
+            found["claims"] = [claim._asdict() for claim in claims(panel, rows)]
+            if theory:
+                found["theory"] = told(panel, rows)
+            entries.append(found)
+            pages.append(
+                Page(panel, found, _figures(store.folder / panel.name, panel, rows, theory))
+            )
+        tables.append(frame)
+    summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
+    if entries:
+        _write_table(store.folder / "runs.parquet", tables)
+        write_json(store.folder / "summary.json", summary)
+        write(store.folder / "report.html", pages, summary)
     return summary
 
 
-def _table(store: Store) -> pl.DataFrame:
-    """All finished runs in one tidy table, ordered by panel, agent, run and play."""
+def _figures(stem: Path, panel: Panel, rows: pl.DataFrame, theory: bool) -> list[tuple[Path, str]]:
+    """Draw a panel; its pictures, and what each shows in words."""
+    from surefoot.study import bounds_figure, figure
+
+    drawings = [(stem, figure.draw)]
+    if theory:
+        drawings.append((stem.with_name(f"{stem.name}-theory"), bounds_figure.draw))
+    return [
+        (stem.with_name(f"{stem.name}.png"), draw(panel, rows, stem)) for stem, draw in drawings
+    ]
+
+
+def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:
+    """The finished runs of each group, ordered by panel, agent, run and play."""
     import polars as pl
 
-    parts = [part for name in cmab.groups(store.sweep) for part in store.load(name)]
-    if not parts:
-        return pl.DataFrame(schema={"problem": pl.String, "K": pl.Int64, "alpha": pl.Float64})
-    order = pl.col("agent").cast(pl.Enum(cmab.NAMES))
-    return pl.concat(parts).sort("problem", "K", "alpha", order, "run", "t")
+    for name, panels in store.sweep.groups.items():
+        parts = store.load(name)
+        if parts:
+            whole = pl.concat(parts)
+            order = pl.col("agent").cast(pl.Enum(panels[0].names()))
+            yield (
+                panels,
+                pl.concat(of_panel(whole, panel).sort(order, "run", "t") for panel in panels),
+            )
+
+
+def _write_table(path: Path, tables: list[pl.DataFrame]) -> None:
+    import polars as pl
+
+    axes = ("problem", "K", "d", "alpha", "rho")
+    whole = pl.concat(tables, how="diagonal")
+    first = [axis for axis in axes if axis in whole.columns]
+    with replacing(path) as scratch:
+        whole.select(*first, pl.exclude(first)).write_parquet(scratch)

@@ -1,149 +1,187 @@
-"""The setting of a panel: what the paper prints, and what had to be chosen where it is silent."""
+"""A panel: what the paper prints of a setting, what had to be chosen, who plays, and its words."""
 
 from __future__ import annotations
 
-import tomllib
-from importlib import resources
-from itertools import product
-from typing import Any, ClassVar, Literal, Self, TypeVar
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
+from surefoot._exact import exact
+from surefoot.agents._agent import Agent
+from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
+from surefoot.theory import Bound
 
 M = TypeVar("M", bound=BaseModel)
-MAIN = "cmab-K72-alpha0.05"
-"""The panel in the paper's main text, and the default of the command."""
+Bounds = Sequence[tuple[str, Callable[[], Bound]]]
+"""Of some agents, by name, a bound on its regret; asking for it may be refused."""
+MEASURES = (
+    "regret", "regular_regret", "default_regret", "default_plays", "received", "slack",
+    "minimum_slack", "violating_rounds",
+)  # fmt: skip
 _STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the default's reward"
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _KINDS = {"int_": "an int", "float_": "a number", "bool_": "true or false"}
 
 
-class Printed(BaseModel):
-    """What the paper prints for a CMAB panel, besides K and alpha."""
-
-    mu0: float = Field(gt=0, le=1)
-    best: float = Field(ge=0, le=1)
-    worst: float = Field(ge=0, le=1)
-    runs: int = Field(ge=1, le=1_000_000)
+def ours(words: str, **limits: Any) -> Any:
+    """A field on which the paper is silent; ``words`` say in the caption what we chose."""
+    return Field(json_schema_extra={"words": words}, **limits)
 
 
-class Chosen(BaseModel):
-    """What the paper does not say: every value here is a choice of ours, and labelled so."""
+class Words(NamedTuple):
+    """How the captions and figures of a problem speak."""
 
-    horizon: int = Field(ge=2, le=10**9)
-    seed: int = Field(ge=0)
-    delta: Literal["1/T"] | float
-    radius: Literal["simple", "iterated", "libbandit"]
-    scale: Literal["paper", "bounded", "libbandit"]
-    ties: Literal["lowest arm"]
+    regret: str
+    rival: str
+    """What regret is against."""
+    baseline: str
+    """The regret of one who earns exactly the floor."""
+    earned: str
+    """What is held against the floor."""
+    floor: str
+    remark: str
+    """Which algorithm is shown, and what the figure depends on."""
 
 
-class Panel(Printed, Chosen):
-    """One panel of the study: K arms with means evenly spaced from ``best`` to ``worst``.
+class Panel(BaseModel):
+    """One panel of a study: a setting of one of the paper's problems; a subclass for each problem.
 
     Source: Du, Wang, Huang 2021, Experiments. The paper's panels are data files in
-    ``study/panels``, one each, in two tables: ``printed`` and ``chosen``.
+    ``study/panels``, one each, in two tables: ``printed`` and ``chosen``. A problem gives the
+    fields, ``agents`` and ``environment``, the two values that regret is made of, its bounds and
+    its words; what is run, drawn and written is the same for all.
 
+    >>> from surefoot.study.sweep import read
     >>> panel = read("cmab-K24-alpha0.05")
-    >>> panel.K, panel.alpha, panel.horizon, panel.ours[0]
-    (24, 0.05, 100000, 'horizon')
+    >>> panel.name, panel.horizon, panel.chosen()[0], panel.slope
+    ('cmab-K24-alpha0.05', 100000, 'horizon', 0.135)
     """
 
     model_config = ConfigDict(frozen=True, extra="forbid")
 
-    problem: Literal["cmab"] = "cmab"
-    K: int = Field(ge=1, le=100_000)
+    problem: str
     alpha: float = Field(gt=0, lt=1)
     source: str | None = None
     """The figure this panel is printed as; None for a setting of the user's."""
+    runs: int = Field(ge=1, le=1_000_000)
+    horizon: int = ours("horizon T = {:,}", ge=2, le=10**9)
+    seed: int = ours("seed {}", ge=0)
+    ties: Literal["lowest arm"] = ours("ties to the {}")
 
-    ours: ClassVar[tuple[str, ...]] = tuple(Chosen.model_fields)
-    """The fields on which the paper is silent."""
+    axes: ClassVar[tuple[str, ...]]
+    """The fields in which panels of the problem differ; alpha is one."""
+    guarded: ClassVar[str]
+    unguarded: ClassVar[str]
+    comparator: ClassVar[str | None] = None
+    words: ClassVar[Words]
+    extra_measures: ClassVar[tuple[str, ...]] = ()
+    promises_reward: ClassVar[bool] = True
+    """Whether the floor is one on reward."""
+
+    @abstractmethod
+    def agents(self) -> dict[str, Agent]:
+        """The paper's curves: ``guarded``, ``unguarded``, and ``comparator`` if there is one."""
+
+    @abstractmethod
+    def environment(self) -> Environment:
+        """Where rewards come from."""
+
+    @property
+    @abstractmethod
+    def pays(self) -> float:
+        """The default's known reward mu0."""
+
+    @property
+    @abstractmethod
+    def top(self) -> float:
+        """What the best regular action is worth."""
+
+    @property
+    def worth(self) -> float:
+        """What the default is worth, in the units of ``top``."""
+        return self.pays
+
+    @property
+    @abstractmethod
+    def arms(self) -> str:
+        """The arms in a few words, for a title."""
+
+    @property
+    @abstractmethod
+    def setting(self) -> str:
+        """The arms, the default and alpha, for a caption."""
+
+    @abstractmethod
+    def bounds(self) -> Bounds:
+        """The theorems about the curves, those of ``guarded`` first."""
+
+    @classmethod
+    def names(cls) -> tuple[str, ...]:
+        """The agents' names."""
+        return tuple(filter(None, (cls.guarded, cls.unguarded, cls.comparator)))
+
+    @classmethod
+    def measures(cls) -> tuple[str, ...]:
+        """What is noted of each agent at each checkpoint."""
+        return (*MEASURES, *cls.extra_measures)
+
+    @classmethod
+    def chosen(cls) -> tuple[str, ...]:
+        """The fields on which the paper is silent."""
+        return tuple(name for name, field in cls.model_fields.items() if field.json_schema_extra)
+
+    @property
+    def choices(self) -> list[str]:
+        """What we chose, in words."""
+        fields = type(self).model_fields
+        extras: list[Any] = [fields[name].json_schema_extra for name in self.chosen()]
+        pairs = zip(self.chosen(), extras, strict=True)
+        return [extra["words"].format(getattr(self, name)) for name, extra in pairs]
+
+    @property
+    def place(self) -> dict[str, Any]:
+        """The values on the axes: with the problem, what tells the panels of a study apart."""
+        return {axis: getattr(self, axis) for axis in self.axes}
 
     @property
     def name(self) -> str:
         """The stem of the panel's files."""
-        return f"{self.problem}-K{self.K}-alpha{self.alpha!r}"
+        return "-".join([self.problem, *(f"{k}{number(v)}" for k, v in self.place.items())])
 
     @property
-    def level(self) -> float:
-        """ConUCB's delta as a number."""
-        return 1 / self.horizon if self.delta == "1/T" else float(self.delta)
+    def group(self) -> str:
+        """The name of the plan it is run in, with those that differ in alpha only."""
+        path = [f"{k}{number(v)}" for k, v in self.place.items() if k != "alpha"]
+        return "-".join([self.problem, *path])
 
+    @property
+    def title(self) -> str:
+        """The first line of a figure."""
+        return f"{self.guarded} on {self.arms}: α = {self.alpha:g}, the default pays {self.pays:g}"
 
-class Sweep(Printed, Chosen):
-    """Panels that differ in K and alpha only: all pairs of the two lists.
+    @property
+    def slope(self) -> float:
+        """Regret per play of one who earns exactly the floor: mu_* - (1-alpha)*mu0.
 
-    >>> sweep = Sweep.of(read("cmab-K72-alpha0.05")).but(K=(24, 72), runs=2)
-    >>> [panel.name for panel in sweep.panels()]
-    ['cmab-K24-alpha0.05', 'cmab-K72-alpha0.05']
-    """
-
-    model_config = ConfigDict(frozen=True, extra="forbid")
-
-    problem: Literal["cmab"] = "cmab"
-    K: tuple[int, ...] = Field(min_length=1)
-    alpha: tuple[float, ...] = Field(min_length=1)
-
-    @classmethod
-    def of(cls, panel: Panel) -> Self:
-        """The sweep that is one panel."""
-        alike = panel.model_dump(exclude={"source", "K", "alpha"})
-        return cls(**alike, K=(panel.K,), alpha=(panel.alpha,))
-
-    def but(self, **changes: Any) -> Self:
-        """The same with some fields changed; those given as None stay. Raises InvalidInput.
-
-        >>> Sweep.of(read("cmab-K72-alpha0.05")).but(alpha=(1.5,))  # doctest: +ELLIPSIS
-        Traceback (most recent call last):
-        ...
-        surefoot.errors.InvalidInput: alpha = 1.5 must lie strictly between 0 and 1; ...
+        As in the environments, mu_* is the best regular arm, or the default where that is better.
         """
-        given = {field: value for field, value in changes.items() if value is not None}
-        changed = _checked(type(self), {**self.model_dump(), **given})
-        changed.panels()
-        return changed
-
-    def panels(self) -> list[Panel]:
-        """One panel for each K and alpha, in the order given, none twice."""
-        alike = self.model_dump(exclude={"K", "alpha"})
-        pairs = dict.fromkeys(product(self.K, self.alpha))
-        panels = [_checked(Panel, {**alike, "K": K, "alpha": alpha}) for K, alpha in pairs]
-        return [panel.model_copy(update={"source": _source(panel)}) for panel in panels]
+        worth, alpha = exact(self.worth, "worth"), exact(self.alpha, "alpha")
+        return float(max(exact(self.top, "top"), worth) - (1 - alpha) * worth)
 
 
-def read(name: str) -> Panel:
-    """The paper's panel in ``study/panels/<name>.toml``."""
-    file = resources.files("surefoot.study") / "panels" / f"{name}.toml"
-    document = tomllib.loads(file.read_text(encoding="utf-8"))
-    printed, chosen = document.pop("printed"), document.pop("chosen")
-    if set(chosen) != set(Panel.ours):
-        raise InvalidInput(f"{name}.toml: [chosen] must hold {', '.join(sorted(Panel.ours))}")
-    return _checked(Panel, {**document, **printed, **chosen})
+def number(value: float) -> str:
+    """A number in a file's name.
 
-
-def paper(problem: str) -> list[Panel]:
-    """The paper's panels of one problem, in the order of their names.
-
-    >>> [(panel.K, panel.alpha) for panel in paper("cmab")]
-    [(144, 0.05), (24, 0.05), (72, 0.05), (72, 0.1), (72, 0.15)]
+    >>> number(0.05), number(10.0), number(24)
+    ('0.05', '10', '24')
     """
-    folder = resources.files("surefoot.study") / "panels"
-    names = sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
-    return [read(name) for name in names if name.startswith(f"{problem}-")]
+    return repr(value).removesuffix(".0")
 
 
-def _source(panel: Panel) -> str | None:
-    """The paper's figure with the same problem, arms and alpha."""
-    fields = {*Printed.model_fields, "K", "alpha"} - {"runs"}
-    for known in paper(panel.problem):
-        if all(getattr(known, field) == getattr(panel, field) for field in fields):
-            return known.source
-    return None
-
-
-def _checked(model: type[M], values: Any) -> M:
+def checked(model: type[M], values: Any) -> M:
     """Validate, and say what is wrong in one line."""
     try:
         return model.model_validate(values)

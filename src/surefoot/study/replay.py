@@ -14,7 +14,7 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
-from surefoot.simulation.plan import positive
+from surefoot.simulation.checks import positive
 from surefoot.simulation.trace import Trace
 from surefoot.study import flights, log
 from surefoot.study.conduct import Step, play

@@ -7,21 +7,23 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pydantic import ValidationError
-
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import compiled
 from surefoot.study.output import replacing, versions, write_json
-from surefoot.study.panel import Sweep
+from surefoot.study.panel import checked
+from surefoot.study.problems import PROBLEMS
 from surefoot.study.style import FORMATS
+from surefoot.study.sweep import Sweep
 
 if TYPE_CHECKING:
     import polars as pl
 
 MANIFEST = "study.json"
-_FORMAT = 1
-_OURS = (MANIFEST, "parts", "summary.json", "runs.parquet")
+_FORMAT = 2
+_OURS = (MANIFEST, "parts", "summary.json", "runs.parquet", "report.html")
 _DECIDE = ("surefoot", "numpy", "numba")  # a run may come out otherwise under another version
+PARTS = ("", "-theory")
+"""The figures of a panel, by what follows its name."""
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -54,8 +56,8 @@ class Store:
         self._aim = sweep.runs
         if self.begun:
             theirs = read_manifest(folder)
-            _same(theirs, self._manifest(), folder, resume=resume)
-            self._aim = max(self._aim, theirs["settings"]["runs"])
+            _same(theirs, sweep, self._manifest(), folder, resume=resume)
+            self._aim = max(self._aim, _settings(theirs).runs)
 
     def claim(self) -> None:
         """Say in the folder which study it belongs to, after clearing it if so asked."""
@@ -66,7 +68,9 @@ class Store:
     def _manifest(self) -> dict[str, Any]:
         return {
             "format": _FORMAT,
-            "settings": self.sweep.but(runs=self._aim).model_dump(mode="json"),
+            "panels": [
+                panel.model_dump(mode="json") for panel in self.sweep.but(runs=self._aim).panels
+            ],
             "engine": compiled.fingerprint(),
             "versions": versions(),
         }
@@ -114,13 +118,20 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     try:
         manifest = json.loads(file.read_text(encoding="utf-8"))
         known = manifest["format"] == _FORMAT
-        Sweep.model_validate(manifest["settings"])
+        if known:
+            _settings(manifest)
         manifest["versions"].items(), manifest["engine"].encode()
-    except (ValueError, KeyError, TypeError, AttributeError, ValidationError):
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
     if not known:
-        raise DamagedFile(f"{file} has a format of another version of Surefoot than this")
+        raise DamagedFile(
+            f"{file} has a format of another version of Surefoot than this; give another --out"
+        )
     return dict(manifest)
+
+
+def _settings(manifest: dict[str, Any]) -> Sweep:
+    return Sweep.of(*(checked(PROBLEMS[panel["problem"]], panel) for panel in manifest["panels"]))
 
 
 def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:
@@ -129,14 +140,19 @@ def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sw
     So an option that is left out on resuming means what it meant at the start.
     """
     if resume and (folder / MANIFEST).is_file():
-        sweep = Sweep.model_validate(read_manifest(folder)["settings"])
+        there = _settings(read_manifest(folder))
+        if list(there.problems) == list(sweep.problems):
+            sweep = there
     return sweep.but(**changes)
 
 
-def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path, *, resume: bool) -> None:
+def _same(
+    theirs: dict[str, Any], mine: Sweep, made: dict[str, Any], folder: Path, *, resume: bool
+) -> None:
     """Refuse to mix runs of two studies, naming the first field that differs."""
-    for field, value in mine["settings"].items():
-        other = theirs["settings"][field]
+    there = _settings(theirs)
+    for field in _fields(there, mine):
+        value, other = mine.values(field), there.values(field)
         if other != value and not (resume and field in _FREE):
             way = "leave the option out" if resume else "start again with --overwrite"
             if field in _FREE:
@@ -145,8 +161,8 @@ def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path, *, resume:
                 f"{field} = {_shown(value)} differs from the study in {folder}, which has {field} "
                 f"= {_shown(other)}; {way}, or give another --out"
             )
-    pairs = [(name, theirs["versions"].get(name), mine["versions"].get(name)) for name in _DECIDE]
-    for name, before, now in [*pairs, ("engine", theirs["engine"], mine["engine"])]:
+    pairs = [(name, theirs["versions"].get(name), made["versions"].get(name)) for name in _DECIDE]
+    for name, before, now in [*pairs, ("engine", theirs["engine"], made["engine"])]:
         if before != now:
             raise InvalidInput(
                 f"{name}: the runs in {folder} were made with {before}, this is {now}; "
@@ -154,16 +170,27 @@ def _same(theirs: dict[str, Any], mine: dict[str, Any], folder: Path, *, resume:
             )
 
 
-def _shown(value: Any) -> str:
-    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+def _fields(*sweeps: Sweep) -> list[str]:
+    """The settings of all their panels, the problem first; ``name`` tells what is left."""
+    named = [
+        field for sweep in sweeps for kind in sweep.problems.values() for field in kind.model_fields
+    ]
+    settings = [field for field in dict.fromkeys(["problem", *named]) if field != "source"]
+    return [*settings, "name"]
+
+
+def _shown(values: tuple[Any, ...]) -> str:
+    return ", ".join(map(str, values))
 
 
 def _clear(folder: Path) -> None:
     """Remove what the study in a folder wrote; the manifest last, for it says what is ours."""
     if not (folder / MANIFEST).exists():
         return
-    sweep = Sweep.model_validate(read_manifest(folder)["settings"])
-    figures = [f"{panel.name}.{ending}" for panel in sweep.panels() for ending in FORMATS]
+    stems = [
+        panel.name + part for panel in _settings(read_manifest(folder)).panels for part in PARTS
+    ]
+    figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
     shutil.rmtree(folder / "parts", ignore_errors=True)
-    for name in [*figures, "summary.json", "runs.parquet", MANIFEST]:
+    for name in [*figures, "summary.json", "runs.parquet", "report.html", MANIFEST]:
         (folder / name).unlink(missing_ok=True)

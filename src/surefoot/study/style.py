@@ -117,7 +117,7 @@ def sheet(
         panels = [figure.add_subplot(grid[0, column]) for column in range(columns)]
         for axes in panels:
             axes.locator_params(axis="x", nbins=6)
-            _group_digits(axes)
+            group_digits(axes)
         yield figure, panels
 
 
@@ -191,7 +191,7 @@ def inset(axes: Axes, box: Box, title: str) -> Axes:
     inner.locator_params(nbins=4)
     for spine in inner.spines.values():
         spine.set_visible(True)
-    _group_digits(inner)
+    group_digits(inner)
     return inner
 
 
@@ -228,7 +228,7 @@ def note(
     words.set_path_effects([withStroke(linewidth=3, foreground="white")])
 
 
-def _group_digits(axes: Axes) -> None:
+def group_digits(axes: Axes) -> None:
     """Write 100,000, and 0.5 as it is."""
     for axis in (axes.xaxis, axes.yaxis):
         axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))

@@ -2,55 +2,49 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot._exact import exact
-from surefoot.simulation.result import SUMMARY, spread
-from surefoot.study.output import versions
-from surefoot.study.panel import Panel, Sweep
+from surefoot.simulation.result import spread
+from surefoot.study.panel import Panel
 
 if TYPE_CHECKING:
     import polars as pl
 
+FOUND = (
+    "regret", "regular_regret", "default_regret", "default_plays", "violating_rounds",
+    "minimum_slack",
+)  # fmt: skip
 
-def summarize(frame: pl.DataFrame, sweep: Sweep, names: Sequence[str]) -> dict[str, Any]:
-    """The content of ``summary.json``; a panel without a finished run is left out.
 
-    ``frame``: the tidy table of the runs. "regret" is pseudo-regret against the mu_* of ``slope``,
-    "default_plays" and "violating_rounds" count plays, "minimum_slack" is the least that a run's
-    reward was ever above the floor; the floor is kept where it is not negative.
+def of_the_runs(panel: Panel, frame: pl.DataFrame) -> dict[str, Any]:
+    """A panel's entry in ``summary.json``, from its rows.
+
+    "regret" is pseudo-regret against what the panel's ``slope`` is against, "regular_regret" and
+    "default_regret" are the parts that are due to regular arms and to the default,
+    "default_plays" and "violating_rounds" count plays, "minimum_slack" is the least that a run
+    ever had above the floor; the floor is kept where it is not negative.
     """
-    panels = [(panel, of_panel(frame, panel)) for panel in sweep.panels()]
-    return {
-        "panels": [_panel(panel, runs, names) for panel, runs in panels if not runs.is_empty()],
-        "seed": sweep.seed,
-        "versions": versions(),
-    }
-
-
-def _panel(panel: Panel, frame: pl.DataFrame, names: Sequence[str]) -> dict[str, Any]:
     return {
         "problem": panel.problem,
-        "K": panel.K,
-        "alpha": panel.alpha,
-        "mu0": panel.mu0,
+        **panel.place,
+        "mu0": panel.pays,
         "horizon": panel.horizon,
         "runs": frame.get_column("run").n_unique(),
-        "baseline_regret": slope(panel) * panel.horizon,
-        "agents": [{"name": name, **_spreads(frame, name)} for name in names],
+        "baseline_regret": panel.slope * panel.horizon,
+        "agents": [{"name": name, **_spreads(panel, frame, name)} for name in panel.names()],
     }
 
 
-def _spreads(frame: pl.DataFrame, name: str) -> dict[str, Any]:
-    return {measure: spread(curves(frame, name, measure)[:, -1]) for measure in SUMMARY}
+def _spreads(panel: Panel, frame: pl.DataFrame, name: str) -> dict[str, Any]:
+    wanted = (*FOUND, *panel.extra_measures)
+    return {measure: spread(curves(frame, name, measure)[:, -1]) for measure in wanted}
 
 
 def of_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
     """The rows of one panel."""
-    return frame.filter(problem=panel.problem, K=panel.K, alpha=panel.alpha)
+    return frame.filter(problem=panel.problem, **panel.place)
 
 
 def curves(frame: pl.DataFrame, name: str, measure: str) -> Any:
@@ -60,15 +54,6 @@ def curves(frame: pl.DataFrame, name: str, measure: str) -> Any:
     return np.reshape(values, (rows.get_column("run").n_unique(), -1))
 
 
-def slope(panel: Panel) -> float:
-    """Regret per play of one who earns exactly the floor: mu_* - (1-alpha)*mu0.
-
-    As in the environments, mu_* is the best regular arm, or the default where that is better.
-
-    >>> from surefoot.study.panel import MAIN, read
-    >>> slope(read(MAIN))
-    0.135
-    """
-    mu0, alpha = exact(panel.mu0, "mu0"), exact(panel.alpha, "alpha")
-    best = exact(max(panel.best, panel.worst, panel.mu0), "best")
-    return float(best - (1 - alpha) * mu0)
+def plays(frame: pl.DataFrame) -> Any:
+    """The checkpoints, ascending."""
+    return frame.get_column("t").unique().sort().to_numpy()

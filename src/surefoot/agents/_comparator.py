@@ -1,0 +1,131 @@
+"""What the algorithms that GenCB is compared with share: a policy of their own, one known default.
+
+Those that keep a floor on means (ConUCB, CLUCB, C3UCB) also share their gate.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from fractions import Fraction
+from typing import Any, ClassVar, Self
+
+from surefoot._exact import exact, shown
+from surefoot.agents._agent import Agent
+from surefoot.agents.actions import Action
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import InvalidInput
+from surefoot.floors import Floor, RewardFloor, Terms
+from surefoot.policies.base import Label, Policy
+
+
+class Comparator(Agent):
+    """An agent that brings its own policy; its account is measured, not kept.
+
+    Subclasses say what their policy would play (``_peek``) and what they can prove of it
+    (``_proved``), or decide in a way of their own.
+    """
+
+    builds_policy: ClassVar[bool] = True
+
+    def __init__(
+        self, policy: Policy, default: Any, alpha: Any, reward_range: Any, seed: Any
+    ) -> None:
+        if default is None:
+            raise InvalidInput(
+                f"default is missing; {type(self).__name__} needs the default's known reward"
+            )
+        exact(default, "default")  # one number: no interval, which a floor would take
+        super().__init__(policy, RewardFloor(default, alpha, reward_range), seed)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+        """The inverse of ``config``; it builds its policy itself."""
+        settings: Any = dict(
+            default=floor.default, alpha=floor.alpha, reward_range=floor.reward_range, **config
+        )
+        return cls(**settings)
+
+    def select(
+        self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None
+    ) -> Play:
+        """Decide one play, see ``Agent.select``; the default is constant here."""
+        if default is not None:
+            name = type(self).__name__
+            raise InvalidInput(
+                f"default = {shown(default)}: {name} knows one constant default; give it to {name}"
+            )
+        return super().select(context, allowed)
+
+    def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """Peek at what the policy would play; it takes its turn only if the play is proved safe."""
+        action, score = self._peek(context, allowed)
+        choice = self._choice(action, score, self._rival(terms) if self.default_competes else None)
+        if choice.loses:
+            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
+        margin = self._margin(action, terms, context)
+        choice = choice._replace(margin=margin)
+        if margin < 0:
+            return self._play_default(terms, Reason.SLACK_SHORT, choice)
+        self.turns += 1
+        return self._explore(action, choice, Reason.SLACK_OK, terms, context)
+
+    def _margin(self, action: Action, terms: Terms, context: Any) -> int:
+        """The proved mean reward, this play included, minus the floor; in units."""
+        books = self._books
+        proved = self._proved(action, context) + books.default_plays * terms.value
+        return proved - terms.floor * (books.explorations + books.default_plays + 1)
+
+    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float]:
+        """What the policy would play at its next turn, and the score; the turn is not taken."""
+        raise NotImplementedError
+
+    def _proved(self, action: Action, context: Any) -> int:
+        """A lower bound on the mean reward of all explorations and one of ``action``, in units."""
+        raise NotImplementedError
+
+
+class UnknownDefault(Comparator):
+    """A comparator that learns what its default pays, from the default's own plays.
+
+    ``default_range``: (l, u), within which the default surely pays; only the account needs it, to
+    measure against the default's own draws. None: the reward range. Each report of a default play
+    brings its reward.
+    """
+
+    learns_default: ClassVar[bool] = True
+
+    def __init__(
+        self, policy: Policy, default_range: Any, alpha: Any, reward_range: Any, seed: Any
+    ) -> None:
+        paid = tuple(reward_range if default_range is None else default_range)
+        Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+        """The inverse of ``config``; it builds its policy itself."""
+        settings: Any = dict(
+            default_range=floor.default, alpha=floor.alpha, reward_range=floor.reward_range,
+            **config,
+        )  # fmt: skip
+        return cls(**settings)
+
+    def _coefficient(self) -> float:
+        """N0 - (1-alpha)*t: how often the default's mean counts in what must be proved."""
+        books = self._books
+        t = books.explorations + books.default_plays + 1
+        return float(books.default_plays - (1 - Fraction(self.floor.alpha)) * t)
+
+
+def failure(delta: Any) -> float:
+    """The probability with which the bounds may fail, if it is one."""
+    value = float(exact(delta, "delta"))
+    if not 1e-200 < value < 1:  # below, 1/delta leaves the floats
+        raise InvalidInput(f"delta = {delta} must lie strictly between 0 and 1, e.g. 1/horizon")
+    return value
+
+
+def one_of(value: Any, what: str, choices: Sequence[str]) -> str:
+    """A named option; InvalidInput if it is none of the choices."""
+    if value not in tuple(choices):
+        raise InvalidInput(f"{what} = {shown(value)} is none of {', '.join(map(repr, choices))}")
+    return str(value)

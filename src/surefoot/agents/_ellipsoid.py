@@ -1,0 +1,206 @@
+"""The confidence ellipsoid that CLUCB, CLUCB2 and C3UCB share, and the policy that carries it.
+
+    ||theta* - theta_hat||_V <= beta   with probability 1 - delta, at all plays at once
+    <theta*, u> >= <theta_hat, u> - beta*||u||_{V^-1}   for any u, a sum of features too
+
+Source: Abbasi-Yadkori, Pal, Szepesvari 2011, Theorem 2, in its two forms.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from decimal import Decimal
+from typing import Any, ClassVar, NamedTuple
+
+import numpy as np
+
+from surefoot._jit import jittable
+from surefoot.agents._comparator import failure
+from surefoot.floors import Floor
+from surefoot.policies import _ridge
+from surefoot.policies._kernels import Kernels
+from surefoot.policies._optimist import Optimist
+from surefoot.policies.linucb import arm_names
+from surefoot.policies.sets import Features, feature_rows, norms, within
+
+SCORES, NOW, SUM, TRIED = range(6, 10)
+"""Behind the ridge's six lists: the arms' upper bounds, the radius and the number of plays seen,
+the sum z of their features, and room for a vector."""
+
+
+def fresh(policy: Any, n_arms: int) -> tuple[list[float], ...]:
+    """The state before the first play; ``policy`` is a record with the fields of ``Ellipsoid``."""
+    rest = ([0.0] * n_arms, [0.0, 0.0], [0.0] * policy.d, [0.0] * policy.d)
+    return _ridge.fresh(policy.d, policy.lam) + rest
+
+
+class Ellipsoid(NamedTuple):
+    """Settings of an ellipsoid, checked."""
+
+    d: int
+    lam: float
+    """The ridge lambda."""
+    noise: float
+    bias: float
+    """sqrt(lambda) times the bound of ||theta*||."""
+    growth: float
+    """The most one turn adds to the trace of V, over lambda."""
+    level: float
+    """ln(1/delta)."""
+    determinant: bool
+
+
+@jittable
+def beta(policy: Any, ridge: Any, m: int) -> float:
+    """The radius at turn m; ``policy`` is a record with the fields of ``Ellipsoid``."""
+    if policy.determinant:
+        spread = max(ridge[_ridge.LOGDET][0], 0.0) + 2.0 * policy.level
+    else:
+        spread = len(ridge[_ridge.THETA]) * (math.log1p(m * policy.growth) + policy.level)
+    return float(policy.noise * math.sqrt(spread) + policy.bias)
+
+
+@jittable
+def lower(ridge: Any, features: Any, row: int, radius: float) -> float:
+    """What <theta*, x> is at least, x a row of ``features``."""
+    return _ridge.mean(ridge, features, row) - radius * _ridge.norm(ridge, features, row)
+
+
+@jittable
+def add_row(total: Any, features: Any, row: int) -> None:
+    """Add a row of ``features`` to the vector ``total``."""
+    d = len(total)
+    for i in range(d):
+        total[i] += features[row * d + i]
+
+
+def ellipsoid(features: Features, delta: Any, what: str, rows: int = 1, **options: Any) -> Given:
+    """Options as the user gave them, checked; ``rows``: the most features one turn observes."""
+    chance = failure(delta)
+    checked = Optimist(features.shape[1], float(norms(features).max()), rows, **options)
+    within(features, checked.feature_bound, what)
+    settings = Ellipsoid(
+        checked.d, checked.ridge, checked.noise, checked.bias, checked.growth, -math.log(chance),
+        checked.radius == "determinant",
+    )  # fmt: skip
+    return Given(settings, checked.feature_bound, {"delta": delta, **checked.settings()})
+
+
+class Given(NamedTuple):
+    """What ``ellipsoid`` makes of a user's options."""
+
+    settings: Ellipsoid
+    bound: float
+    """D."""
+    config: dict[str, Any]
+
+
+def units_of_one(floor: Floor) -> float:
+    """How many units of the books a reward of 1 is."""
+    numerator, denominator = floor.unit.ratio(Decimal(1))
+    return numerator / denominator
+
+
+class Linear:
+    """The policy of a linear comparator: features, a state of flat lists, and kernels on them.
+
+    The agent asks it what it would play and what can be proved; it takes no turns of its own.
+    """
+
+    unit_rewards = False
+    kernel_methods: ClassVar[tuple[str, ...]] = ("peek", "pledge", "best", "update")
+    """What the kernels stand for; who overrides one of these is run play by play."""
+
+    def __init__(
+        self,
+        features: Features,
+        labels: Sequence[Any] | None,
+        record: Any,
+        kernels: Kernels,
+        bound: float,
+    ) -> None:
+        count = len(features)
+        self.arms = arm_names(labels, count)
+        self.n_arms: int | None = count
+        self.features = features
+        self.bound = bound
+        self.turns = 0
+        self.record = record._replace(features=features.ravel())
+        """For the engine."""
+        # The same numbers as a list: Python reads those faster, one at a time.
+        self.plain = record._replace(features=features.ravel().tolist())
+        self.kernels = kernels
+        self._state: Any = kernels.init(self.plain, count)
+
+    def check(self, context: Any) -> None:
+        """Refuse a context that is not None and no features of the arms."""
+        if context is not None:
+            rows = feature_rows(context, "context", self.features.shape[1], self.n_arms)
+            within(rows, self.bound, "context")
+
+    def told(self, context: Any) -> Any:
+        """The record with the features of one play: its context, or those that never change."""
+        if context is None:
+            return self.plain
+        rows = np.asarray(context, dtype=np.float64)
+        return self.plain._replace(features=rows.ravel().tolist())
+
+    def peek(
+        self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
+    ) -> tuple[Any, float]:
+        """The optimist's choice at a turn and its score; the turn is not taken."""
+        action, score = self.kernels.best(self.told(context), self._state, turn)
+        if allowed is not None:
+            scores = [self._state[SCORES][arm] for arm in allowed]
+            place = _ridge.first_best(scores)
+            return allowed[place], scores[place]
+        return action, score
+
+    def pledge(self, action: Any, context: Any = None) -> float:
+        """A lower bound on the mean reward of all plays learnt from and one of ``action``."""
+        return float(self.kernels.pledge(self.told(context), self._state, action))
+
+    @property
+    def learnt(self) -> int:
+        """How many explorations' rewards it has seen."""
+        return int(self._state[NOW][1])
+
+    def best(
+        self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
+    ) -> Any:
+        """Take a turn: the optimist's choice and its score."""
+        self.turns += 1
+        return self.kernels.best(self.told(context), self._state, self.turns)
+
+    def select(self, context: Any, rng: np.random.Generator) -> Any:
+        """Take a turn: the optimist's choice."""
+        return self.best(context, rng)[0]
+
+    def update(self, arm: Any, reward: Any, context: Any) -> None:
+        """Learn one reward of one arm."""
+        self.kernels.update(self.told(context), self._state, arm, reward)
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has taken no turn and no reward yet."""
+        start = self.kernels.init(self.plain, self.n_arms)
+        return not self.turns and [*map(list, self._state)] == [*map(list, start)]
+
+    def state(self) -> dict[str, Any]:
+        """JSON-able state."""
+        return {"turns": self.turns, "lists": [list(row) for row in self._state]}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        rows = tuple(list(row) for row in state["lists"])
+        if [*map(len, rows[:NOW])] != [*map(len, self._state[:NOW])]:
+            raise ValueError("the saved state is of other features")
+        self.turns, self._state = int(state["turns"]), rows
+
+    def __repr__(self) -> str:
+        settings = self.record._asdict()
+        del settings["features"]
+        shape = self.features.shape
+        rest = ", ".join(f"{name}={value!r}" for name, value in settings.items())
+        return f"{type(self).__name__}(arms of shape {shape}, {rest})"

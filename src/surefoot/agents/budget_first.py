@@ -1,0 +1,95 @@
+"""BudgetFirst: the naive comparator of Wu, Shariff, Lattimore, Szepesvari 2016."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from fractions import Fraction
+from typing import Any
+
+from surefoot._exact import exact, shown
+from surefoot.agents._comparator import Comparator
+from surefoot.agents.conucb import record_of
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import InvalidInput
+from surefoot.floors import Terms
+from surefoot.oracles.base import whole
+from surefoot.policies._index import IndexPolicy
+from surefoot.policies.base import arm_labels
+
+
+class BudgetFirst(Comparator):
+    """Save up for the whole regret first, then play UCB without a guard.
+
+        R_max = sqrt(2 n K psi(n)),   play the default t0 = ceil(R_max / (alpha*mu0)) times, then
+        argmax theta_i, theta_i = mean_i + sqrt(2 psi(N_i)/N_i), theta_0 = mu0 for ever
+
+    Source: Wu et al. 2016, as in the author's public C++, where K above is the number of regular
+    arms and psi the "libbandit" form of ``ConUCB``, which counts the default too. t0 is the first
+    t with mu0*t - R_max >= (1-alpha)*mu0*t, and at most n. Choices of ours: psi is cut at 0; a
+    tie with the default is the default; R_max is scaled by the width of another reward range.
+
+    ``horizon``: n, which must be known. ``delta``: the failure probability; None is 1/n, as the
+    author ran it, and at most 1/2.
+
+    >>> agent = BudgetFirst(n_arms=4, default=0.5, alpha=0.1, horizon=10_000)
+    >>> agent.savings
+    10000
+    >>> BudgetFirst(n_arms=4, default=0.5, alpha=0.1, horizon=100_000, delta=0.01).savings
+    69836
+
+    Holds when: regret at n stays below R_max, as it does with high probability: then the floor on
+    means holds up to n. Does not hold when: the horizon is exceeded; one asks it of received
+    reward: the account is measured here, not kept.
+    """
+
+    default_competes = True
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        default: Any = None,
+        alpha: Any = 0.05,
+        horizon: int | None = None,
+        delta: float | None = None,
+        *,
+        arms: Sequence[Any] | None = None,
+        reward_range: tuple[Any, Any] = (0, 1),
+        seed: Any = None,
+    ) -> None:
+        self.horizon = needed(horizon)
+        self.delta = min(0.5, 1 / self.horizon) if delta is None else delta
+        count = len(arm_labels(n_arms, arms))
+        record = record_of(count, self.delta, "libbandit", "libbandit")
+        self.bounds = IndexPolicy(record, n_arms, arms)
+        super().__init__(self.bounds, default, alpha, reward_range, seed)
+        psi = max(0.0, record.constant + record.slope * math.log(math.log(1.0 + self.horizon)))
+        low, high = self.floor.reward_range
+        regret = Fraction(math.sqrt(2.0 * self.horizon * count * psi)) * Fraction(high - low)
+        spared = Fraction(self.floor.alpha) * Fraction(exact(default, "default"))
+        self.savings = min(self.horizon, max(1, math.ceil(regret / spared)))
+        """t0: how many default plays come first."""
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of the floor."""
+        return {"arms": list(self.arms), "horizon": self.horizon, "delta": self.delta}
+
+    def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        books = self._books
+        if books.explorations + books.default_plays < self.savings:
+            return self._play_default(terms, Reason.SLACK_SHORT)
+        arm, score = self.bounds.peek(self.turns + 1, allowed)
+        choice = self._choice(arm, score, self._rival(terms))
+        if choice.loses:
+            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
+        self.turns += 1
+        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)
+
+
+def needed(horizon: Any) -> int:
+    """The number of plays n of an algorithm that must know it."""
+    if horizon is None:
+        raise InvalidInput("horizon is missing; give the number of plays, e.g. horizon=10_000")
+    if isinstance(horizon, int) and horizon > 10**15:
+        raise InvalidInput(f"horizon = {shown(horizon)} is above 10**15; give a shorter one")
+    return whole(horizon, "horizon", 1)

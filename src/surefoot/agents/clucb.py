@@ -1,0 +1,155 @@
+"""CLUCB: Kazerouni, Ghavamzadeh, Abbasi-Yadkori, Van Roy 2017, known default."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, ClassVar, NamedTuple
+
+from surefoot._exact import exact_range, shown
+from surefoot.agents._agent import Agent
+from surefoot.agents._comparator import Comparator
+from surefoot.agents._ellipsoid import (
+    NOW,
+    SCORES,
+    SUM,
+    TRIED,
+    Linear,
+    add_row,
+    beta,
+    ellipsoid,
+    fresh,
+    lower,
+    units_of_one,
+)  # fmt: skip
+from surefoot.agents.actions import Action
+from surefoot.errors import InvalidInput
+from surefoot.policies import _ridge
+from surefoot.policies._kernels import Kernels, itself, one, register
+from surefoot.policies.sets import feature_rows
+
+
+class CLUCBRecord(NamedTuple):
+    """Parameters of CLUCB: the features, the fields of ``Ellipsoid``, and the clip."""
+
+    features: Any
+    d: int
+    lam: float
+    noise: float
+    bias: float
+    growth: float
+    level: float
+    determinant: bool
+    least: float
+    """What each play's mean is at least; -inf where the bound is not clipped."""
+
+
+def _best(policy: CLUCBRecord, state: Any, m: int) -> Any:
+    state[NOW][0] = beta(policy, state, m)
+    _ridge.scores(state, policy.features, state[NOW][0], state[SCORES])
+    chosen = _ridge.first_best(state[SCORES])
+    return chosen, state[SCORES][chosen]
+
+
+def _update(policy: CLUCBRecord, state: Any, k: int, reward: float) -> None:
+    _ridge.learn(state, policy.features, k, reward, policy.lam)
+    add_row(state[SUM], policy.features, k)
+    state[NOW][1] += 1.0
+
+
+def _pledge(policy: CLUCBRecord, state: Any, k: int) -> Any:
+    total, tried = state[SUM], state[TRIED]
+    for i in range(len(total)):
+        tried[i] = total[i]
+    add_row(tried, policy.features, k)
+    bound = lower(state, tried, 0, state[NOW][0])
+    return max(bound, policy.least * (state[NOW][1] + 1.0))
+
+
+KERNELS = Kernels(fresh, _best, _update, _pledge, one, itself)
+register(CLUCBRecord, KERNELS)
+
+
+class CLUCB(Comparator):
+    """Play the optimist's arm if no theta of the ellipsoid breaks the floor; else the default.
+
+        a' = argmax <x, theta_hat> + beta*||x||_{V^-1},   u = z + x_{a'},  z = sum of played x
+        play a'  iff  <theta_hat, u> - beta*||u||_{V^-1} + N0*mu0 >= (1-alpha)*mu0*t
+
+    Source: Kazerouni et al. 2017, CLUCB with known baseline rewards; recalled, not read in the
+    original. One bound on the sum of features, anew at each play with the newest ellipsoid; the
+    default's plays do not change it. With m the turn (m - 1 rewards seen), ``radius``
+
+    - "paper":       beta = sigma*sqrt(d ln((1 + m D^2/lambda)/delta)) + sqrt(lambda)*B; that the
+      count is one larger than the rewards seen is from memory, and safe
+    - "determinant": beta = sigma*sqrt(ln det(V/lambda^d) + 2 ln(1/delta)) + sqrt(lambda)*B, never
+      larger by more than that one (Abbasi-Yadkori et al. 2011, as a public third-party code has it)
+
+    ``arms``: features, shape (K, d); ``select(context=X_t)`` of that shape replaces them at one
+    play. ``theta_bound`` B, ``feature_bound`` D (None: the largest norm), ``noise`` sigma (1/2 is
+    enough for rewards in [0, 1]), ``ridge`` lambda (None: max(1, D^2)). ``clip``: means are at
+    least r_min, so the bound is too; recalled as an option of the paper. Choices of ours: ties
+    go to the lowest arm within 1e-9; the bound is rounded down to the books' unit; a pending play
+    counts at r_min.
+
+    >>> agent = CLUCB([[1.0, 0.0], [0.0, 1.0]], default=0.5, alpha=0.5, delta=0.01)
+    >>> agent.update(agent.select())
+    <Outcome.BOOKED: 'booked'>
+    >>> agent.select().reason
+    <Reason.SLACK_OK: 'SLACK_OK'>
+
+    Holds when: means are <theta*, x> with ||theta*|| <= B, ||x|| <= D and sigma-subgaussian noise:
+    with probability 1 - delta the sum of the played arms' means keeps the floor. Does not hold
+    when: rewards are not linear in x; one asks it of received reward: the account is measured
+    here, not kept.
+    """
+
+    gate: ClassVar[str] = "pledge"
+
+    def __init__(
+        self,
+        arms: Any,
+        default: Any = None,
+        alpha: Any = 0.05,
+        delta: float = 0.001,
+        *,
+        labels: Sequence[Any] | None = None,
+        theta_bound: float = 1.0,
+        feature_bound: float | None = None,
+        noise: float = 1.0,
+        ridge: float | None = None,
+        radius: str = "paper",
+        clip: bool = True,
+        reward_range: tuple[Any, Any] = (0, 1),
+        seed: Any = None,
+    ) -> None:
+        features = feature_rows(arms, "arms")
+        given = ellipsoid(
+            features, delta, "arms", theta_bound=theta_bound, feature_bound=feature_bound,
+            noise=noise, ridge=ridge, radius=radius,
+        )  # fmt: skip
+        if not isinstance(clip, bool):
+            raise InvalidInput(f"clip = {shown(clip)} must be True or False")
+        least = float(exact_range(reward_range)[0]) if clip else -math.inf
+        self._config = {**given.config, "clip": clip}
+        record = CLUCBRecord(features, *given.settings, least)
+        self.bounds = Linear(features, labels, record, KERNELS, given.bound)
+        super().__init__(self.bounds, default, alpha, reward_range, seed)
+
+    def config(self) -> dict[str, Any]:
+        """Settings, but for those of the floor."""
+        return {"arms": self.bounds.features, "labels": list(self.arms), **self._config}
+
+    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
+        return self.bounds.peek(self.turns + 1, allowed, context)
+
+    def _proved(self, action: Action, context: Any) -> int:
+        return pledged(self, self.bounds, action, context)
+
+
+def pledged(agent: Agent, bounds: Linear, action: Action, context: Any) -> int:
+    """What the ellipsoid proves, in units; a play whose reward is still out counts at r_min."""
+    books = agent._books
+    known: int = math.floor(bounds.pledge(action, context) * units_of_one(agent.floor))
+    waiting: int = books.explorations - bounds.learnt
+    return known + books.low * waiting

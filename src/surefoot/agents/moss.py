@@ -1,0 +1,120 @@
+"""UnbalancedMOSS: a comparator of Wu et al. 2016, after Lattimore 2015."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+from surefoot._exact import exact_range
+from surefoot._jit import jittable
+from surefoot.agents._comparator import Comparator
+from surefoot.agents.budget_first import needed
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import InvalidInput
+from surefoot.floors import Terms
+from surefoot.floors.reward import checked_alpha, checked_default
+from surefoot.policies._index import IndexPolicy
+from surefoot.policies._kernels import NANO, IndexKernels, add, no_pledge, register_index
+from surefoot.policies.base import arm_labels
+
+
+class MOSSRecord(NamedTuple):
+    """Parameters of UnbalancedMOSS for the regular arms; ``level`` is (n/B_1)^2."""
+
+    level: float
+
+
+@jittable
+def _bonus(level: float, plays: int) -> float:
+    """sqrt(4/T * ln max(1, n^2/(B^2 T))), with level = n^2/B^2."""
+    return math.sqrt(4.0 / plays * math.log(max(1.0, level / plays)))
+
+
+def _init(policy: MOSSRecord, n_arms: int) -> Any:
+    """Counts, exact sums, and each arm's index, which changes with its own plays only."""
+    return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms
+
+
+def _scale(policy: MOSSRecord, m: int) -> Any:
+    return 0.0
+
+
+def _index(policy: MOSSRecord, state: Any, k: int, s: float, best: float) -> Any:
+    return state[2][k]
+
+
+def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
+    add(policy, state, k, reward)
+    plays = state[0][k]
+    state[2][k] = float(state[1][k]) / NANO / plays + _bonus(policy.level, plays)
+
+
+register_index(MOSSRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+
+
+class UnbalancedMOSS(Comparator):
+    """MOSS that is allowed less regret against the default than against the other arms.
+
+        index_i = mean_i + sqrt(4/T_i * ln max(1, n^2 / (B_i^2 T_i))),   T_i = 0 first
+        B_i = sqrt(K n) + K/(alpha*mu0),   B_0 = n (K-1)/B_i,   K counts the default
+
+    Source: Lattimore 2015, "The Pareto Regret Frontier for Bandits", with the B of Wu et al. 2016,
+    as in the author's public C++. Choices of ours: the default's mean is its known mu0, whatever
+    its plays really pay; with another reward range alpha*mu0 is taken as a share of its width; a
+    tie with the default is the default.
+
+    ``horizon``: n, which must be known.
+
+    >>> agent = UnbalancedMOSS(n_arms=4, default=0.5, alpha=0.1, horizon=10_000)
+    >>> agent.select().is_default  # all are unplayed: the default comes first
+    True
+    >>> agent.select().arm
+    0
+
+    Holds when: regret against the default at the horizon is to be small, in expectation. Does not
+    hold when: a floor is to hold at every play: nothing is promised on the way, and the account is
+    measured here, not kept.
+    """
+
+    default_competes = True
+
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        default: Any = None,
+        alpha: Any = 0.05,
+        horizon: int | None = None,
+        *,
+        arms: Sequence[Any] | None = None,
+        reward_range: tuple[Any, Any] = (0, 1),
+        seed: Any = None,
+    ) -> None:
+        self.horizon = needed(horizon)
+        if default is None:
+            raise InvalidInput(
+                "default is missing; UnbalancedMOSS needs the default's known reward"
+            )
+        low, high = exact_range(reward_range)
+        worth = checked_default(default, (low, high)) * checked_alpha(alpha)
+        count = len(arm_labels(n_arms, arms)) + 1
+        regret = math.sqrt(count * self.horizon) + count * float(high - low) / float(worth)
+        self._default_level = (regret / (count - 1)) ** 2
+        self.bounds = IndexPolicy(MOSSRecord((self.horizon / regret) ** 2), n_arms, arms)
+        super().__init__(self.bounds, default, alpha, reward_range, seed)
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of the floor."""
+        return {"arms": list(self.arms), "horizon": self.horizon}
+
+    def _rival(self, terms: Terms) -> float:
+        plays = self._books.default_plays
+        return super()._rival(terms) + _bonus(self._default_level, plays) if plays else math.inf
+
+    def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        arm, score = self.bounds.peek(self.turns + 1, allowed)
+        choice = self._choice(arm, score, self._rival(terms))
+        if choice.loses:
+            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
+        self.turns += 1
+        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)

@@ -1,0 +1,176 @@
+"""``surefoot plan``: what to expect before going live, and what is sure."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from surefoot.cli._progress import tell, watch
+from surefoot.cli._replay import AsJson, Base, Seed, Workers
+
+if TYPE_CHECKING:
+    from surefoot.study.plan_findings import Prospects
+
+Default = Annotated[float, typer.Option(help="What the default is known to pay a play.")]
+Alpha = Annotated[
+    float, typer.Option(help="Fraction of the default's reward one is willing to lose.")
+]
+Means = Annotated[
+    tuple[float, float] | None,
+    typer.Option(
+        metavar="LOW HIGH", help="Plausible range of the arms' mean rewards, spaced evenly over it."
+    ),
+]
+Mean = Annotated[
+    list[float] | None,
+    typer.Option(help="Plausible mean of one arm, in place of --means; repeated for each."),
+]
+Arms = Annotated[int | None, typer.Option(help="How many arms there are in --means. Default: 10.")]
+Traffic = Annotated[
+    int | None,
+    typer.Option(metavar="PLAYS", help="Plays a day; then a day, a week and a month are told of."),
+]
+RewardRange = Annotated[
+    tuple[float, float], typer.Option(metavar="LOW HIGH", help="Sure bounds of a reward.")
+]
+Reserve = Annotated[float, typer.Option(help="What may be lost on top, from the first play on.")]
+Horizon = Annotated[
+    int | None,
+    typer.Option(
+        help="Plays to look ahead. Default: 30 days of --traffic, at most 1,000,000; else 100,000."
+    ),
+]
+Policy = Annotated[Base, typer.Option(help="What is to be guarded.")]
+Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions.")]
+Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
+
+
+def plan(
+    default: Default,
+    alpha: Alpha = 0.05,
+    means: Means = None,
+    mean: Mean = None,
+    arms: Arms = None,
+    traffic: Traffic = None,
+    reward_range: RewardRange = (0, 1),
+    reserve: Reserve = 0,
+    horizon: Horizon = None,
+    policy: Policy = Base.UCB1,
+    runs: Runs = 30,
+    seed: Seed = 0,
+    out: Out = Path("out/plan"),
+    workers: Workers = None,
+    as_json: AsJson = False,
+) -> None:
+    """Before going live: when exploring begins, and what it can cost.
+
+    Sure, whatever the arms pay: the first exploring play, and the most that
+    can be lost against the default by any play, alpha * default * plays +
+    reserve. Predicted, by simulating GenCB on arms as you think them
+    plausible: how often the default is played, what is gained, from when on
+    the account funds itself, and what happens if no arm is as good as the
+    default. Each number says which of the two it is.
+
+    Writes the chart (PNG, SVG, PDF) and plan.json; an older plan in the
+    folder is replaced.
+
+    Examples:
+
+      surefoot plan --default 0.7 --means 0.5 0.8 --traffic 1000
+          ten arms that pay 0.5 to 0.8, a thousand plays a day
+      surefoot plan --default 0.04 --mean 0.03 --mean 0.05 --policy klucb
+          two new banners against one that is clicked 4 times in 100
+      surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
+          money that can also be lost, and 100 that may go at once
+    """
+    from surefoot.study.output import to_json
+    from surefoot.study.plan import Outlook
+    from surefoot.study.plan_findings import Prospects, write
+
+    plausible = _plausible(means, mean, arms)
+    outlook = Outlook(
+        default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
+    )
+    _free(out)
+    if watch(outlook.steps(workers)).stopped:
+        tell("stopped: nothing was written")
+        raise typer.Exit(130)
+    prospects = Prospects(outlook)
+    summary = write(prospects, out)
+    typer.echo(to_json(summary)) if as_json else _show(prospects, summary, out)
+
+
+def _plausible(
+    means: tuple[float, float] | None, mean: list[float] | None, arms: int | None
+) -> list[Any]:
+    """What the arms may pay, from whichever way it was given."""
+    from surefoot.errors import InvalidInput
+    from surefoot.study.plan import spaced
+
+    if mean and means is not None:
+        raise InvalidInput("--means and --mean exclude each other; give one")
+    if mean:
+        if arms is not None and arms != len(mean):
+            raise InvalidInput(f"--arms {arms} but {len(mean)} times --mean; leave --arms out")
+        return list(mean)
+    if means is None:
+        raise InvalidInput("say what the arms may plausibly pay: --means LOW HIGH, or --mean each")
+    return list(spaced(*means, arms=10 if arms is None else arms))
+
+
+def _free(out: Path) -> None:
+    """Refuse what cannot be a folder, and a missing matplotlib, before any run."""
+    from importlib.util import find_spec
+
+    from surefoot.errors import InvalidInput, missing_extra
+
+    for package in ("numba", "matplotlib"):
+        if find_spec(package) is None:
+            raise missing_extra("study", package)
+    if out.exists() and not out.is_dir():
+        raise InvalidInput(f"out = {out} is a file; give a folder")
+
+
+def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
+    """The plan as one table and a few sentences, on stdout."""
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+
+    from surefoot.study.plan import PLAUSIBLE
+    from surefoot.study.replay_numbers import amount, full, percent
+
+    console = Console(highlight=False, markup=False)
+    console.print(prospects.headline(), style="bold")
+    table = Table(
+        box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left",
+        caption="Sure: on every path. Predicted: mean over the runs, least to most.",
+    )  # fmt: skip
+    table.add_column("by", no_wrap=True)
+    for heading in (
+        "most lost,\nsure", "default plays\nforced at\nmost, sure", "default plays,\npredicted",
+        "above always\nthe default,\npredicted",
+    ):  # fmt: skip
+        table.add_column(heading, justify="right", no_wrap=True)
+    for point in prospects.outlook.points():
+        found = prospects.at(PLAUSIBLE, point)
+        share = gain = "not simulated"
+        if found:
+            share, gain = (_spread(found["default_share"], percent), _gain(found["gain"], amount))
+        sure = full(float(point.largest_loss), figures=6), f"{point.forced:,}"
+        table.add_row(point.label, *sure, share, gain)
+    console.print(table)
+    for note in summary["notes"]:
+        console.print(note, "", sep="\n")
+    console.print(f"Chart and plan.json are in {out}", soft_wrap=True)
+
+
+def _spread(values: dict[str, float], written: Any) -> str:
+    mean, low, high = (written(values[key]) for key in ("mean", "min", "max"))
+    return f"{mean}" if low == high else f"{mean}\n{low} to {high}"
+
+
+def _gain(values: dict[str, float], amount: Any) -> str:
+    return _spread(values, lambda value: amount(value, signed=True))

@@ -1,0 +1,131 @@
+"""The books of a reward floor: its gate, and what may change while they go on."""
+
+from __future__ import annotations
+
+from bisect import bisect_right
+from typing import TYPE_CHECKING, Any, Self
+
+from surefoot._exact import exact, shown
+from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors.account import Account
+from surefoot.floors.books import Books
+from surefoot.floors.checkpoint import still_to_come
+from surefoot.floors.plays import Plays, Terms
+
+if TYPE_CHECKING:
+    from surefoot.floors.reward import RewardFloor
+
+
+class RewardBooks(Books):
+    """The books one agent keeps of a RewardFloor.
+
+    A reward above the range is credited as the range's end, for now. Floor and reserve may change
+    between plays: a play keeps the terms and the range it was decided with, so whatever is reported
+    of it later moves the account as it would have without the change.
+    """
+
+    __slots__ = ("ranges",)
+
+    account: Account
+    floor: RewardFloor
+    caps = True
+
+    def __init__(self, floor: RewardFloor, account: Account, plays: Plays) -> None:
+        super().__init__(floor, account, plays)
+        self.ranges = [(0, self.low, self.high)]
+        """Each range that ever was, in units, with the first play decided under it."""
+
+    def affords(self, terms: Terms) -> bool:
+        """The gate; with a checkpoint the default plays until then are spent beforehand."""
+        known = self.explorations + self.default_plays - self.plays.unreported
+        ahead = still_to_come(known, self.floor.checkpoint)
+        return self.account.affords(terms.hold - ahead * terms.deposit)
+
+    def range_of(self, play: int) -> tuple[int, int]:
+        """The range of rewards that a play was decided with, in units."""
+        if len(self.ranges) == 1:
+            return self.low, self.high
+        _, low, high = self.ranges[bisect_right(self.ranges, play, key=lambda each: each[0]) - 1]
+        return low, high
+
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come; each play keeps what it was decided with.
+
+        ``settings``: default, alpha, reward_range, against, target, checkpoint of ``RewardFloor``.
+        Raises InvalidInput for any other, or a value it refuses. To or from a checkpoint, or under
+        one: PlayConflict while plays are open, or while more is spent than there is.
+        """
+        floor = self.floor.changed(**settings)
+        if self.floor.checkpoint is not None or floor.checkpoint is not None:
+            self._check_nothing_ahead()
+        low, high = map(floor.unit.floor, floor.reward_range)
+        self.floor = floor
+        if (low, high) != (self.low, self.high):
+            if self.ranges[-1][0] == self.plays.next_id:
+                del self.ranges[-1]
+            self.ranges.append((self.plays.next_id, low, high))
+            self.low, self.high = low, high
+
+    def _check_nothing_ahead(self) -> None:
+        waiting = self.plays.pending + self.plays.unreported
+        if waiting or self.account.available < 0:
+            raise PlayConflict(
+                f"a floor with checkpoints changes only with no play open ({waiting} are) and a "
+                f"slack >= 0 (it is {self.floor.unit.decimal(self.account.available)}): what "
+                "is spent beforehand counts on equal plays; report or void the open ones first"
+            )
+
+    def add_reserve(self, amount: Any) -> None:
+        """Let ``amount`` > 0 more be lost from now on; rounded down to the unit."""
+        added = self.floor.unit.floor(_positive(amount))
+        self._set_reserve(self.account.reserve + added)
+
+    def withdraw_reserve(self, amount: Any) -> None:
+        """Take ``amount`` > 0 out of the reserve again, rounded up to the unit.
+
+        Raises InvalidInput for more than the reserve, or than is available: open plays may lose it.
+        """
+        unit, account = self.floor.unit, self.account
+        taken, most = unit.ceil(_positive(amount)), max(0, min(account.available, account.reserve))
+        if taken > most:
+            raise InvalidInput(
+                f"amount = {shown(amount)} cannot be withdrawn: the most is {unit.decimal(most)}, "
+                f"of a reserve of {unit.decimal(account.reserve)} and a slack of "
+                f"{unit.decimal(account.available)}"
+            )
+        self._set_reserve(account.reserve - taken)
+
+    def _set_reserve(self, reserve: int) -> None:
+        self.floor = self.floor.with_reserve(self.floor.unit.decimal(reserve))
+        self.account.reserve = reserve
+
+    def snapshot(self) -> dict[str, Any]:
+        """JSON-able state."""
+        return {**super().snapshot(), "ranges": [list(each) for each in self.ranges]}
+
+    @classmethod
+    def restored(cls, floor: Any, state: dict[str, Any]) -> Self:
+        """The inverse of ``snapshot``."""
+        books = super().restored(floor, state)
+        if "ranges" in state:  # files older than changes have none
+            books.ranges = [(first, low, high) for first, low, high in state["ranges"]]
+            if not books.ranges or books.ranges[-1][1:] != (books.low, books.high):
+                raise ValueError(f"the ranges {books.ranges} do not end with the floor's")
+        return books
+
+    @classmethod
+    def _account(cls, floor: RewardFloor, numbers: list[int]) -> Account:
+        return Account(*numbers)
+
+    def _covers_pending(self) -> bool:
+        return self.account.held >= self.plays.holds()
+
+
+def _positive(amount: Any) -> Any:
+    value = exact(amount, "amount")
+    if value <= 0:
+        raise InvalidInput(
+            f"amount = {shown(amount)} must be > 0; a reserve is added or withdrawn, each with a "
+            "method of its own"
+        )
+    return value

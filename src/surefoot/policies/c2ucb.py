@@ -1,0 +1,292 @@
+"""C2UCB: Qin, Chen, Zhu 2014; radius as in Du et al. 2021, GenCB-CCCB."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Sequence
+from decimal import Context, Decimal, localcontext
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot._exact import exact, shown
+from surefoot._jit import jittable
+from surefoot.errors import InvalidInput
+from surefoot.policies import _ridge
+from surefoot.policies._kernels import Kernels, no_pledge, register
+from surefoot.policies._optimist import Optimist, reward_given
+from surefoot.policies.base import score_given
+from surefoot.policies.linucb import arm_names
+from surefoot.policies.sets import feature_rows, norms, within
+
+SuperArm = tuple[int, ...]
+
+# Sums of the numbers that ``exact`` lets in have fewer digits.
+_SUMS = Context(prec=3000)
+
+
+class C2UCBRecord(NamedTuple):
+    """Parameters of C2UCB over K fixed base arms of d features, any k of them a super arm."""
+
+    features: npt.NDArray[np.float64]
+    """K*d numbers, row by row."""
+    d: int
+    k: int
+    ridge: float
+    noise: float
+    growth: float
+    """K L^2/lambda."""
+    bias: float
+    """sqrt(lambda)*S."""
+    determinant: bool
+
+
+def _init(policy: C2UCBRecord, n_arms: int) -> Any:
+    """The ridge, the base arms' bounds, and the super arm."""
+    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k
+
+
+def _best(policy: C2UCBRecord, state: Any, m: int) -> Any:
+    beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
+    _ridge.scores(state, policy.features, beta, state[6])
+    largest(state[6], state[7])
+    return 0, total(state[6], state[7])
+
+
+def _update(policy: C2UCBRecord, state: Any, k: int, reward: float) -> None:
+    _ridge.learn(state, policy.features, k, reward, policy.ridge)
+
+
+def _width(policy: C2UCBRecord) -> int:
+    return policy.k
+
+
+def _member(policy: C2UCBRecord, state: Any, k: int, i: int) -> Any:
+    return state[7][i]
+
+
+@jittable
+def largest(weights: Any, members: Any) -> None:
+    """Write the places of the largest weights to ``members``, ascending; ties to the lowest.
+
+    Each pass finds the best arm that comes after the last one found.
+    """
+    last = -1
+    for _ in range(len(members)):
+        found = -1
+        for e in range(len(weights)):
+            after = last < 0 or weights[e] < weights[last]
+            if (after or (weights[e] == weights[last] and e > last)) and (
+                found < 0 or weights[e] > weights[found]
+            ):
+                found = e
+        last = found
+    taken = 0
+    for e in range(len(weights)):
+        if weights[e] > weights[last] or (weights[e] == weights[last] and e <= last):
+            members[taken] = e
+            taken += 1
+
+
+@jittable
+def total(weights: Any, members: Any) -> float:
+    """f = sum_{e in A} w_e."""
+    value = 0.0
+    for e in members:
+        value += weights[e]
+    return value
+
+
+register(C2UCBRecord, Kernels(_init, _best, _update, no_pledge, _width, _member))
+
+
+class C2UCB(Optimist):
+    """Play the super arm that is best for the upper confidence bounds of its base arms.
+
+        w_e = <x_e, theta_hat> + beta*||x_e||_{V^-1},   e = 1..K;   A_t = argmax_{A in X} f(A, w)
+        beta = noise*sqrt(d ln(2 m^2 (1 + m K L^2/lambda))) + sqrt(lambda)*S
+        V += sum_{e in A} x_e x_e',   b += sum_{e in A} r_e x_e
+
+    Source: Du, Wang, Huang 2021, Algorithm GenCB-CCCB (supplement), for noise = 1; nothing is
+    clipped. ``radius="determinant"`` as in ``LinUCB``. m counts this policy's own turns.
+
+    ``base_arms``: the features, shape (K, d); a context of that shape replaces them at its play.
+    ``oracle``: a callable from K weights to the base arms of the best super arm, as ``TopK(3)``;
+    it breaks ties. ``f(super_arm, weights) -> float``: the value of a super arm, monotone and
+    Lipschitz in the weights; None for the oracle's own attribute ``f``, and the sum if it has none.
+    ``labels``: names of the base arms. The other arguments are those of ``LinUCB``. Raises
+    InvalidInput for what does not fit, and on a call for features that are not finite, of another
+    shape or longer than L and for an oracle's answer that is no set of base arms; nothing is
+    changed then.
+
+    >>> import numpy as np
+    >>> policy = C2UCB([[1, 0], [0, 1], [0.6, 0.8]], lambda w: np.argsort(-w, kind="stable")[:2])
+    >>> policy.select(None, np.random.default_rng(0))
+    (0, 1)
+    >>> policy.update((0, 1), (0.0, 1.0), None)
+    >>> policy.select(None, np.random.default_rng(0))
+    (1, 2)
+
+    Holds when: a base arm's mean reward is <x_e, theta*>, its noise is ``noise``-sub-Gaussian, and
+    the oracle maximises f: regret O(d sqrt(T) ln(KT)). Does not hold when: the reward of each base
+    arm played is not observed, or the oracle is only near the best.
+    """
+
+    numbered = False
+    semi_bandit = True
+    kernel_methods = ("best", "peek", "update", "value")
+    """What the kernels stand for; who overrides one of these is run play by play."""
+
+    def __init__(
+        self,
+        base_arms: Any,
+        oracle: Callable[[Any], Iterable[int]],
+        *,
+        labels: Sequence[Any] | None = None,
+        f: Callable[[SuperArm, Any], float] | None = None,
+        theta_bound: float = 1.0,
+        feature_bound: float | None = None,
+        noise: float = 1.0,
+        ridge: float | None = None,
+        radius: str = "paper",
+    ) -> None:
+        self.features = feature_rows(base_arms, "base_arms")
+        self.n_arms, d = self.features.shape
+        self.arms = arm_names(labels, self.n_arms)
+        self.oracle = _oracle_given(oracle, self.n_arms)
+        if f is not None and not callable(f):
+            raise InvalidInput(f"f = {shown(f)} must be a function of (super_arm, weights)")
+        self.f = getattr(oracle, "f", None) if f is None else f
+        self._own_f = f
+        super().__init__(
+            d, float(norms(self.features).max()), self.n_arms, theta_bound=theta_bound,
+            feature_bound=feature_bound, noise=noise, ridge=ridge, radius=radius,
+        )  # fmt: skip
+        within(self.features, self.feature_bound, "base_arms")
+        self._flat = self.features.ravel().tolist()
+
+    @property
+    def record(self) -> C2UCBRecord | None:
+        """The engine's parameters; None unless f is the sum and any k base arms are a super arm."""
+        k = getattr(self.oracle, "k", None)
+        if self.f is not None or isinstance(k, bool) or not isinstance(k, int):
+            return None
+        return C2UCBRecord(
+            self.features.ravel(), self.d, k, self.ridge, self.noise, self.growth, self.bias,
+            self.radius == "determinant",
+        )  # fmt: skip
+
+    def check(self, context: Any) -> None:
+        """Raise InvalidInput for a context that ``best`` would refuse."""
+        self._rows(context)
+
+    def _rows(self, context: Any) -> list[float]:
+        """The features at a play, flat."""
+        if context is None:
+            return self._flat
+        rows = feature_rows(context, "context", self.d, self.n_arms)
+        within(rows, self.feature_bound, "context")
+        return list(rows.ravel().tolist())
+
+    def best(
+        self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
+    ) -> tuple[SuperArm, float]:
+        """Take a turn: the oracle's super arm for the upper confidence bounds, and its value."""
+        if allowed is not None:
+            raise InvalidInput(
+                f"allowed = {shown(allowed)}: a super arm is not one of a list; let the oracle "
+                "know what may be played"
+            )
+        chosen = self.peek(self.turns + 1, context)
+        self.turns += 1
+        return chosen
+
+    def peek(self, turn: int, context: Any = None) -> tuple[SuperArm, float]:
+        """What ``best`` would return at a turn, without taking it."""
+        weights = [0.0] * self.n_arms
+        _ridge.scores(self._ridge, self._rows(context), self.beta(turn), weights)
+        arm = self._super_arm(self.oracle(np.array(weights)), "the oracle's answer")
+        if self.f is None:
+            return arm, total(weights, arm)
+        return score_given(self, (arm, self.f(arm, np.array(weights))))
+
+    def _super_arm(self, given: Any, what: str) -> SuperArm:
+        """Base arms as an ascending tuple; InvalidInput if they are no super arm."""
+        if not isinstance(given, Iterable) or isinstance(given, str | bytes | dict):
+            raise InvalidInput(f"{what} is {shown(given)}; it must be a list of base arms")
+        arm = list(given)
+        for e in arm:
+            whole = isinstance(e, int | np.integer) and not isinstance(e, bool)
+            if not whole or not 0 <= e < self.n_arms:
+                raise InvalidInput(
+                    f"{what} holds {shown(e)}; a base arm is an int in 0..{self.n_arms - 1}"
+                )
+        if not arm or len(set(arm)) < len(arm):
+            raise InvalidInput(
+                f"{what} is {shown(arm)}; it must hold at least one base arm, each once"
+            )
+        return tuple(sorted(map(int, arm)))
+
+    def select(self, context: Any, rng: np.random.Generator) -> SuperArm:
+        """Take a turn: the oracle's super arm for the upper confidence bounds."""
+        return self.best(context, rng)[0]
+
+    def update(self, arm: Any, reward: Any, context: Any) -> None:
+        """Learn one reward of each base arm of a super arm, in its order."""
+        flat, members = self._rows(context), self._super_arm(arm, "arm")
+        if list(members) != list(arm):
+            raise InvalidInput(f"arm = {shown(arm)} must name its base arms in ascending order")
+        if not isinstance(reward, Sequence | np.ndarray) or len(reward) != len(members):
+            raise InvalidInput(
+                f"reward = {shown(reward)} must hold one reward for each of {members}"
+            )
+        rewards = [
+            reward_given(r, f"the reward of base arm {e}")
+            for e, r in zip(members, reward, strict=True)
+        ]
+        for e, number in zip(members, rewards, strict=True):
+            _ridge.learn(self._ridge, flat, e, number, self.ridge)
+
+    def value(self, base_rewards: Sequence[Any], super_arm: SuperArm | None = None) -> Any:
+        """The reward of a super arm from those of its base arms: f applied to them.
+
+        The sum is exact. Any other f is told ``super_arm`` and weights that are the rewards at its
+        base arms and 0 elsewhere; without ``super_arm``, the arms 0..n-1 and the n rewards.
+        """
+        rewards = [exact(reward, "base reward") for reward in base_rewards]
+        if self.f is None:
+            with localcontext(_SUMS):
+                return sum(rewards, Decimal(0))
+        arm, size = tuple(range(len(rewards))), len(rewards)
+        if super_arm is not None:
+            arm, size = self._super_arm(super_arm, "super_arm"), self.n_arms
+            if len(arm) != len(rewards):
+                raise InvalidInput(f"got {len(rewards)} base rewards for the super arm {arm}")
+        weights = np.zeros(size)
+        weights[list(arm)] = [float(reward) for reward in rewards]
+        return exact(self.f(arm, weights), "f(super_arm, base rewards)")
+
+    def config(self) -> dict[str, Any]:
+        """Settings, JSON-able but for ``oracle``; InvalidInput if an f was given."""
+        if self._own_f is not None:
+            raise InvalidInput(f"f = {shown(self._own_f)} is a function, which cannot be saved")
+        return {
+            "base_arms": self.features.tolist(),
+            "oracle": self.oracle,
+            "labels": list(self.arms),
+            **self.settings(),
+        }
+
+    def __repr__(self) -> str:
+        settings = ", ".join(f"{key}={value!r}" for key, value in self.settings().items())
+        what = f"<{self.n_arms} base arms of {self.d} features>"
+        return f"C2UCB({what}, {self.oracle!r}, {settings})"
+
+
+def _oracle_given(oracle: Any, n_base: int) -> Any:
+    if not callable(oracle) or isinstance(oracle, type):
+        raise InvalidInput(f"oracle = {shown(oracle)} must be a callable, e.g. TopK(3)")
+    needs, k = getattr(oracle, "n_base", None), getattr(oracle, "k", None)
+    if needs not in (None, n_base) or (isinstance(k, int) and k > n_base):
+        raise InvalidInput(f"oracle = {shown(oracle)} does not fit {n_base} base arms")
+    return oracle

@@ -1,0 +1,252 @@
+"""LinUCB: Abbasi-Yadkori, Pal, Szepesvari 2011 (OFUL); radius as in Du et al. 2021, GenCB-CLB."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any, NamedTuple
+
+import numpy as np
+import numpy.typing as npt
+
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput
+from surefoot.policies import _ridge
+from surefoot.policies._kernels import Kernels, itself, no_pledge, one, register
+from surefoot.policies._optimist import Optimist, reward_given
+from surefoot.policies.base import arm_labels
+from surefoot.policies.sets import Ball, Polytope, feature_rows, norms, point_given, within
+
+SETS: dict[str, type[Ball] | type[Polytope]] = {"Ball": Ball, "Polytope": Polytope}
+
+
+class LinUCBRecord(NamedTuple):
+    """Parameters of LinUCB over K fixed rows of d features."""
+
+    features: npt.NDArray[np.float64]
+    """K*d numbers, row by row."""
+    d: int
+    ridge: float
+    noise: float
+    growth: float
+    """L^2/lambda."""
+    bias: float
+    """sqrt(lambda)*S."""
+    determinant: bool
+
+
+def _init(policy: LinUCBRecord, n_arms: int) -> Any:
+    """The ridge, and the arms' scores."""
+    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms
+
+
+def _best(policy: LinUCBRecord, state: Any, m: int) -> Any:
+    beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
+    values = state[6]
+    _ridge.scores(state, policy.features, beta, values)
+    k = _ridge.first_best(values)
+    return k, values[k]
+
+
+def _update(policy: LinUCBRecord, state: Any, k: int, reward: float) -> None:
+    _ridge.learn(state, policy.features, k, reward, policy.ridge)
+
+
+register(LinUCBRecord, Kernels(_init, _best, _update, no_pledge, one, itself))
+
+
+class LinUCB(Optimist):
+    """Play the action with the largest upper confidence bound of a linear model.
+
+        x_t = argmax_x <x, theta_hat> + beta*||x||_{V^-1},   V = lambda*I + sum x x'
+        beta = noise*sqrt(d ln(2 m^2 (1 + m L^2/lambda))) + sqrt(lambda)*S
+
+    Source: Du, Wang, Huang 2021, Algorithm GenCB-CLB (supplement), the argmax line, for noise = 1;
+    1/2 is enough for rewards in [0, 1]. ``radius="determinant"`` takes
+    noise*sqrt(ln det(V/lambda^d) + 2 ln(2 m^2)) in its place, Theorem 2 of Abbasi-Yadkori, Pal,
+    Szepesvari 2011 at the same level 1/(2 m^2). m counts this policy's own turns. Ties, up to
+    1e-9*max(1, |max|), go to the lowest row (ours).
+
+    ``arms``: the features, shape (K, d), or a ``Ball`` or ``Polytope``, whose points are the
+    actions; or ``dim=d``: the rows, any number of them, come with each play as its context, and
+    an arm is a row's number. A context of shape (K, d) replaces the features of ``arms`` at that
+    play. ``labels``: names of the K arms. ``theta_bound``: S >= ||theta*||. ``feature_bound``: L,
+    None for the largest norm of ``arms``, required with ``dim``. ``ridge``: lambda, None for
+    max(1, L^2); a smaller one warns. Raises InvalidInput for what does not fit, and on a call for
+    features that are not finite, of another shape or longer than L; nothing is changed then.
+
+    >>> import numpy as np
+    >>> policy, rng = LinUCB([[1, 0], [0, 1]], labels=["red", "blue"]), np.random.default_rng(0)
+    >>> policy.select(None, rng)
+    0
+    >>> policy.update(0, 0.0, None)
+    >>> policy.select(None, rng)
+    1
+
+    Holds when: the mean reward is <x, theta*> and the noise is ``noise``-sub-Gaussian: regret
+    O(d sqrt(T) ln T). Does not hold when: the mean is not linear, or rewards drift.
+    """
+
+    semi_bandit = False
+    kernel_methods = ("best", "peek", "update")
+    """What the kernels stand for; who overrides one of these is run play by play."""
+
+    def __init__(
+        self,
+        arms: Any = None,
+        *,
+        dim: int | None = None,
+        labels: Sequence[Any] | None = None,
+        theta_bound: float = 1.0,
+        feature_bound: float | None = None,
+        noise: float = 1.0,
+        ridge: float | None = None,
+        radius: str = "paper",
+    ) -> None:
+        self.set = _set_given(arms)
+        self.features = None
+        if (arms is None) == (dim is None):
+            raise InvalidInput(
+                f"got arms = {shown(arms)} and dim = {shown(dim)}; give exactly one: the features "
+                "of fixed arms or a set, or the number of features of each play's context"
+            )
+        if dim is not None:
+            if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
+                raise InvalidInput(f"dim = {shown(dim)} must be an int >= 1")
+            if feature_bound is None:
+                raise InvalidInput("dim = ... needs feature_bound: the largest norm of a row")
+            d, widest = int(dim), 0.0
+        elif self.set is not None:
+            d, widest = self.set.d, self.set.bound
+        else:
+            self.features = feature_rows(arms, "arms")
+            d, widest = self.features.shape[1], float(norms(self.features).max())
+        super().__init__(
+            d, widest, theta_bound=theta_bound, feature_bound=feature_bound, noise=noise,
+            ridge=ridge, radius=radius,
+        )  # fmt: skip
+        if widest > self.feature_bound * (1 + 1e-9):
+            raise InvalidInput(
+                f"feature_bound = {shown(feature_bound)} is below the largest norm of arms, "
+                f"{widest:.6g}"
+            )
+        self.numbered = self.set is None
+        if self.features is None and labels is not None:
+            raise InvalidInput("labels name the rows of arms = (K, d); there are no such rows")
+        self.n_arms = None if self.features is None else len(self.features)
+        self.arms = None if self.n_arms is None else arm_names(labels, self.n_arms)
+        self._flat = [] if self.features is None else self.features.ravel().tolist()
+
+    @property
+    def record(self) -> LinUCBRecord | None:
+        """The engine's parameters; None unless the features are fixed."""
+        if self.features is None:
+            return None
+        return LinUCBRecord(
+            self.features.ravel(), self.d, self.ridge, self.noise, self.growth, self.bias,
+            self.radius == "determinant",
+        )  # fmt: skip
+
+    def check(self, context: Any) -> None:
+        """Raise InvalidInput for a context that ``best`` would refuse."""
+        self._rows(context)
+
+    def _rows(self, context: Any) -> list[float]:
+        """The features at a play, flat."""
+        if context is None and self.features is not None:
+            return self._flat
+        if self.set is not None:
+            if context is not None:
+                raise InvalidInput(
+                    f"context = {shown(context)}: a {type(self.set).__name__} takes none"
+                )
+            return []
+        rows = feature_rows(context, "context", self.d, self.n_arms)
+        within(rows, self.feature_bound, "context")
+        return list(rows.ravel().tolist())
+
+    def best(
+        self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
+    ) -> tuple[Any, float]:
+        """Take a turn: the action of the largest upper confidence bound, and that bound."""
+        chosen = self.peek(self.turns + 1, context, allowed)
+        self.turns += 1
+        return chosen
+
+    def peek(
+        self, turn: int, context: Any = None, allowed: Sequence[int] | None = None
+    ) -> tuple[Any, float]:
+        """What ``best`` would return at a turn, without taking it."""
+        flat, beta = self._rows(context), self.beta(turn)
+        if self.set is not None:
+            if allowed is not None:
+                raise InvalidInput(
+                    f"allowed = {shown(allowed)}: the points of a {type(self.set).__name__} have "
+                    "no numbers; give a smaller set"
+                )
+            return self.set.optimum(self._ridge[_ridge.THETA], self._ridge[_ridge.INVERSE], beta)
+        count = len(flat) // self.d
+        rows = sorted(range(count) if allowed is None else allowed)
+        if not rows or not 0 <= rows[0] <= rows[-1] < count:
+            raise InvalidInput(f"allowed = {shown(allowed)} must be some of 0..{count - 1}")
+        if allowed is not None:
+            flat = [x for row in rows for x in flat[row * self.d : (row + 1) * self.d]]
+        values = [0.0] * len(rows)
+        _ridge.scores(self._ridge, flat, beta, values)
+        chosen = _ridge.first_best(values)
+        return int(rows[chosen]), values[chosen]
+
+    def select(self, context: Any, rng: np.random.Generator) -> Any:
+        """Take a turn: the action of the largest upper confidence bound."""
+        return self.best(context, rng)[0]
+
+    def update(self, arm: Any, reward: float, context: Any) -> None:
+        """Learn one reward of one action; ``context`` is the one it was chosen with."""
+        number = reward_given(reward)
+        if self.set is not None:
+            self._rows(context)
+            flat, row = point_given(arm, self.d), 0
+            within(np.array([flat]), self.feature_bound, "action")
+        else:
+            flat, row = self._rows(context), arm
+            count = len(flat) // self.d
+            if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+                raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
+            if not 0 <= arm < count:
+                raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
+        _ridge.learn(self._ridge, flat, int(row), number, self.ridge)
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings; ``arms`` of a set is its class name and its settings."""
+        arms: Any = None
+        if self.set is not None:
+            arms = {type(self.set).__name__: self.set.config()}
+        elif self.features is not None:
+            arms = self.features.tolist()
+        dim = self.d if arms is None else None
+        labels = None if self.arms is None else list(self.arms)
+        return {"arms": arms, "dim": dim, "labels": labels, **self.settings()}
+
+    def __repr__(self) -> str:
+        what = f"dim={self.d}" if self.set is None else repr(self.set)
+        if self.n_arms is not None:
+            what = f"<{self.n_arms} arms of {self.d} features>"
+        settings = ", ".join(f"{key}={value!r}" for key, value in self.settings().items())
+        return f"LinUCB({what}, {settings})"
+
+
+def _set_given(arms: Any) -> Ball | Polytope | None:
+    """The set, if ``arms`` is one or the config of one."""
+    if isinstance(arms, Ball | Polytope):
+        return arms
+    if isinstance(arms, dict) and len(arms) == 1 and next(iter(arms)) in SETS:
+        ((kind, settings),) = arms.items()
+        return SETS[kind](**settings)
+    return None
+
+
+def arm_names(labels: Sequence[Any] | None, count: int) -> tuple[Any, ...]:
+    """The labels of ``count`` arms: their numbers unless given."""
+    named = arm_labels(count, None) if labels is None else arm_labels(None, labels)
+    if len(named) != count:
+        raise InvalidInput(f"got {len(named)} labels for {count} arms; give one for each")
+    return named

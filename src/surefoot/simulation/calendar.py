@@ -1,0 +1,145 @@
+"""One agent's calendar: what it plays when, from the turns of the base path that it shares."""
+
+from __future__ import annotations
+
+from math import inf, sqrt
+from typing import TYPE_CHECKING, Any, Protocol
+
+import numpy as np
+
+from surefoot._exact import INT64_MAX
+from surefoot.agents._agent import Agent
+from surefoot.floors import MeanVarianceFloor
+from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
+from surefoot.simulation.moments import (
+    BASE,
+    CHECKS,
+    GIVEN,
+    LEAST_LOW,
+    LEAST_N,
+    LESS,
+    LOW,
+    OPENED,
+    SHORT,
+    TOTAL,
+    TURN,
+    Promise,
+)  # fmt: skip
+from surefoot.simulation.path import ACCOUNT, GATES, Block
+from surefoot.simulation.trace import LEAST, SLACK, SUMS, Ints, T, Trace, blank
+
+if TYPE_CHECKING:
+    from surefoot.simulation.compiled import Engine
+
+
+class Calendar(Protocol):
+    """``books``: the state; ``live`` takes the turns of one block."""
+
+    books: Any
+
+    def live(self, block: Block) -> None: ...
+
+    def trace(self) -> Trace: ...
+
+
+def calendar(agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> Calendar:
+    """The calendar of an agent's floor; ``top``: mu_*, the regret is against it."""
+    kind = MomentCalendar if isinstance(agent.floor, MeanVarianceFloor) else SumCalendar
+    return kind(agent, top, checkpoints, engine)
+
+
+class SumCalendar:
+    """The calendar of a reward floor: one sum is all it asks for."""
+
+    def __init__(self, agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> None:
+        reserve = agent.floor.open().account.reserve
+        self.interleave = engine.interleave
+        terms = agent.floor.terms()
+        self.terms = (terms.value, terms.floor, terms.hold, terms.deposit)
+        self.gate, self.top = GATES[agent.gate], top
+        self.books = engine.array([0, 0, reserve, INT64_MAX, 0, 0])
+        self.losses = engine.array([0.0] * SUMS)
+        self.checkpoints = checkpoints
+        self._trace = blank(len(checkpoints))
+
+    def live(self, block: Block) -> None:
+        """Take the turns of one block."""
+        self.interleave(
+            self.gate, self.terms, block, self.top, self.books, self.losses, self.checkpoints,
+            self._trace,
+        )  # fmt: skip
+
+    def trace(self) -> Trace:
+        """What was noted so far."""
+        return self._trace
+
+
+class MomentCalendar:
+    """The calendar of a mean-variance floor: floats, and integers where they leave a doubt."""
+
+    def __init__(self, agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> None:
+        floor = agent.floor
+        assert isinstance(floor, MeanVarianceFloor)
+        self.constants, self.check = floor.constants, floor.check
+        self.interleave = engine.interleave_moments
+        self.gate, self.top = GATES[agent.gate], top
+        self.promise = promise(floor)
+        self.books = engine.array([0] * 6)
+        self.sums = engine.array([0] * 8)
+        self.least = engine.array([inf, 0.0])
+        self.ruling = engine.array([0] * 4)
+        self.losses = engine.array([0.0] * SUMS)
+        self.checkpoints = checkpoints
+        self._trace = blank(len(checkpoints))
+        self._marks = np.zeros((len(checkpoints), 8), np.int64)
+        self.rulings = 0
+        """How often the integers were asked."""
+
+    def live(self, block: Block) -> None:
+        """Take the turns of one block."""
+        self.sums[TURN] = 0
+        while self.interleave(
+            self.gate, self.promise, block, self.top, self.books, self.sums, self.least,
+            self.ruling, self.losses, self.checkpoints, self._trace, self._marks,
+        ):  # fmt: skip
+            self._rule(block)
+
+    def _rule(self, block: Block) -> None:
+        """Answer for the next play, exactly: is the gate open, is it short, is it the least?"""
+        sums, turn = self.sums, int(self.sums[TURN])
+        now = _moments(self.books[T], *sums[TOTAL : LOW + 1])
+        account = MeanVarianceAccount(self.constants, self.check, now)
+        opened = self.gate != ACCOUNT or account.affords(account.risk)
+        explores = opened and block.arms[turn] >= 0
+        after = now.plus(1, int(block.rewards[turn]) if explores else self.constants.value)
+        least = _moments(*sums[LEAST_N : LEAST_LOW + 1])
+        slack = self.constants.slack
+        less = least.n == 0 or slack(after) < slack(least)
+        self.ruling[OPENED], self.ruling[LESS] = int(opened), int(less)
+        self.ruling[SHORT] = int(not self.constants.kept(after))
+        self.ruling[GIVEN] = 1
+        self.rulings += 1
+
+    def trace(self) -> Trace:
+        """What was noted so far, with exact slacks."""
+        books = self._trace.books
+        for row, mark in zip(books, self._marks.tolist(), strict=True):
+            row[SLACK] = self.constants.slack(_moments(int(row[T]), *mark[TOTAL : LOW + 1]))
+            least = _moments(*mark[LEAST_N : LEAST_LOW + 1])
+            row[LEAST] = self.constants.slack(least)
+        return self._trace
+
+
+def promise(floor: MeanVarianceFloor) -> Promise:
+    """A floor's promise in floats, each the nearest to its exact value."""
+    constants = floor.constants
+    rho, alpha, mu0 = float(floor.rho), float(floor.alpha), float(floor.default)
+    over, under = constants.asked
+    return Promise(
+        CHECKS[floor.check], constants.unit, constants.value, constants.low, constants.high,
+        rho, mu0, over / (under * constants.unit), sqrt(alpha * rho * mu0),
+    )  # fmt: skip
+
+
+def _moments(n: int, total: int, high: int, low: int) -> Moments:
+    return Moments(int(n), int(total), int(high) * BASE + int(low))

@@ -1,0 +1,181 @@
+"""Who may play where, and in which driver."""
+
+from __future__ import annotations
+
+import math
+from decimal import Decimal
+from typing import Any
+
+import numpy as np
+
+from surefoot._exact import INT64_MAX, PLAYS, shown
+from surefoot.agents._agent import Agent
+from surefoot.environments import Environment
+from surefoot.environments._kernels import draws_for
+from surefoot.environments.base import bounds
+from surefoot.errors import InvalidInput
+from surefoot.floors import MeanVarianceFloor, RewardFloor
+from surefoot.policies import _kernels
+from surefoot.simulation.moments import WIDEST
+
+
+def positive(number: Any, what: str) -> int:
+    """A whole number of at least one.
+
+    >>> positive(0, "runs")
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: runs = 0 must be an int >= 1
+    """
+    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
+        raise InvalidInput(f"{what} = {shown(number)} must be an int >= 1")
+    return int(number)
+
+
+def has_kernels(agent: Agent, environment: Environment) -> bool:
+    """Whether the engine's text is what this agent does; else it is driven play by play.
+
+    A subclass may do something else: of an agent, unless it names its gate again; of a policy,
+    where it (or the policy itself) overrides a method the kernels stand for; of an environment,
+    where it overrides ``pull`` or f. The floor must be one that the engine's gates keep, and the
+    step between the units of draws, books and what the policy is told one of the engine's numbers.
+    """
+    floor = agent.floor
+    return (
+        "gate" in vars(type(agent))
+        and _keeps(agent)
+        and _speaks_kernel(agent.policy)
+        and draws_for(environment)
+        and getattr(environment, "f", None) is None
+        and 10 ** abs(floor.places - environment.places) <= INT64_MAX
+        and (agent._unit or 0 <= floor.places <= _EXACT_PLACES)
+    )
+
+
+_EXACT_PLACES = 15
+"""10**15 units of 1 and their quotients are what a float of the decimal would be."""
+
+
+def _keeps(agent: Agent) -> bool:
+    """Whether the engine has a gate and a calendar for the floor."""
+    floor = agent.floor
+    if isinstance(floor, RewardFloor):
+        return floor.plain
+    numbers = floor.constants
+    reach = max(abs(numbers.low), abs(numbers.high), numbers.value)
+    return agent.gate in ("account", "none") and reach <= WIDEST
+
+
+def _speaks_kernel(policy: Any) -> bool:
+    """Whether the kernels of its record do what the policy's own methods do.
+
+    The first class in its line with ``kernel_methods`` says which methods the kernels stand for.
+    """
+    home: Any = next((one for one in type(policy).__mro__ if "kernel_methods" in vars(one)), None)
+    return (
+        home is not None
+        and type(policy.record) in _kernels.KERNELS
+        and all(getattr(type(policy), name) is getattr(home, name) for name in home.kernel_methods)
+        and vars(policy).keys().isdisjoint(home.kernel_methods)
+    )
+
+
+def check_environment(environment: Any) -> None:
+    """InvalidInput for what is no environment, or says of itself what cannot be."""
+    if not isinstance(environment, Environment):
+        raise InvalidInput(
+            f"environment = {shown(environment)} does not follow "
+            "surefoot.environments.Environment; give one of its kind, e.g. "
+            "BernoulliArms([0.8, 0.2])"
+        )
+    positive(environment.n_arms, "n_arms of the environment")
+    bounds(environment)
+    for what in ("means", "variances"):
+        _check_numbers(getattr(environment, what), environment.n_arms, what)
+    finite(environment.best, "best of the environment")
+
+
+def _check_numbers(numbers: Any, count: int, what: str) -> None:
+    """What an environment says of its arms must be an array of ``count`` finite numbers."""
+    if (
+        not isinstance(numbers, np.ndarray)
+        or numbers.shape != (count,)
+        or numbers.dtype.kind not in "biuf"
+        or not np.isfinite(numbers).all()
+    ):
+        raise InvalidInput(
+            f"{what} = {shown(numbers)} of the environment must be a numpy array of {count} "
+            "finite numbers: one for each arm"
+        )
+
+
+def finite(number: Any, what: str) -> float:
+    """One finite number; InvalidInput names it by ``what``."""
+    try:
+        value = float(number)
+    except (OverflowError, TypeError, ValueError):
+        value = math.nan
+    if not math.isfinite(value):
+        raise InvalidInput(f"{what} = {shown(number)} must be a finite number")
+    return value
+
+
+def check_agent(name: Any, agent: Any, environment: Environment) -> None:
+    """InvalidInput for an agent that cannot be simulated, or does not fit the environment."""
+    if not isinstance(name, str):
+        raise InvalidInput(f"agent name {shown(name)} must be a string, e.g. 'GenCB'")
+    if not isinstance(agent, Agent):
+        raise InvalidInput(
+            f"agents[{shown(name)}] = {shown(agent)} is no agent; wrap a policy: Plain(policy) or "
+            "GenCB(policy, floor)"
+        )
+    floor, who = agent.floor, f"agent {shown(name)}"
+    if not isinstance(floor.default, Decimal):
+        raise InvalidInput(
+            f"{who} has a floor without one known default; simulate needs it: "
+            "RewardFloor(default=...)"
+        )
+    if not floor.fits_int64:
+        raise InvalidInput(
+            f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
+            "leave 64 bits; give its floor fewer places, or none"
+        )
+    if not agent.arms:
+        raise InvalidInput(
+            f"{who} plays points, or rows of a context; simulate needs one with a list of arms, "
+            "as the environment has one"
+        )
+    if agent._actions.semi_bandit != getattr(environment, "semi_bandit", False):
+        raise InvalidInput(
+            f"{who} plays {_KINDS[agent._actions.semi_bandit]}, the environment pays "
+            f"{_KINDS[not agent._actions.semi_bandit]}"
+        )
+    if len(agent.arms) != environment.n_arms:
+        raise InvalidInput(
+            f"{who} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
+            "the default is not counted in either"
+        )
+    if agent.account.plays or agent.turns or agent.paused:
+        raise InvalidInput(
+            f"{who} has already played or is paused; simulate starts from fresh agents"
+        )
+    if not getattr(agent.policy, "fresh", True):  # what it learned the engine would leave out
+        raise InvalidInput(
+            f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
+            "simulate starts from fresh policies"
+        )
+    if isinstance(floor, MeanVarianceFloor) and floor.places < environment.places:
+        raise InvalidInput(
+            f"{who} keeps mean-variance books of {floor.places} places and the "
+            f"environment pays in {environment.places}; give its floor as many"
+        )
+    low, high = floor.reward_range
+    least, most = bounds(environment)
+    if not low <= least <= most <= high:
+        raise InvalidInput(
+            f"the environment pays ({least}, {most}), outside the reward_range ({low}, {high}) of "
+            f"{who}; give it a floor with a wider one"
+        )
+
+
+_KINDS = {False: "single arms", True: "super arms"}

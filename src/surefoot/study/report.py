@@ -1,0 +1,238 @@
+"""The report of a study: one HTML file with all figures and tables, which needs nothing else.
+
+No script, no font and no picture from elsewhere: it can be mailed, printed and read offline.
+"""
+
+from __future__ import annotations
+
+from base64 import b64encode
+from collections.abc import Iterable, Sequence
+from html import escape
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from surefoot.study.caption import amount, brief
+from surefoot.study.claims import RULES
+from surefoot.study.output import replacing
+from surefoot.study.panel import Panel
+
+
+class Page(NamedTuple):
+    """What the report shows of a panel."""
+
+    panel: Panel
+    found: dict[str, Any]
+    """Its entry in ``summary.json``."""
+    figures: list[tuple[Path, str]]
+    """Pictures, and their captions."""
+
+
+_STYLE = """
+:root { color-scheme: light; }
+body { font: 1rem/1.5 "DejaVu Sans", Verdana, sans-serif; color: #222; background: #fff;
+  max-width: 72rem; margin: 0 auto; padding: 1rem; }
+h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid #0072B2; }
+a { color: #004c7a; } img { max-width: 100%; height: auto; } figure { margin: 1rem 0; }
+.wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
+caption { text-align: left; font-weight: bold; padding: .3rem 0; }
+th, td { padding: .3rem .7rem; border-bottom: 1px solid #bbb; text-align: left;
+  vertical-align: top; }
+td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
+td.number span { display: block; color: #555; font-size: .85em; white-space: nowrap; }
+.no { font-weight: bold; background: #FBE9DE; } .none { color: #555; }
+@media print { body { max-width: none; padding: 0; font-size: 9pt; }
+  section.panel { break-before: page; } figure, table { break-inside: avoid; } }
+"""
+_OPENING = """<header><h1>Conservative bandits: the study</h1>
+<p>The experiments of Du, Wang and Huang, “A One-Size-Fits-All Solution to Conservative Bandit
+Problems” (AAAI 2021), done again with Surefoot. The paper prints no numbers and is silent on the
+horizon and more: what was chosen by us stands under each figure. No number here is the
+paper's.</p></header>"""
+_MEASURES = {
+    "regret": "regret at T",
+    "regular_regret": "of it due to regular arms",
+    "default_regret": "of it due to the default",
+    "default_plays": "default plays",
+    "violating_rounds": "plays below the floor",
+    "minimum_slack": "minimum slack",
+}
+_SHORT = {
+    "kept": "constraint kept",
+    "flat": "default plays stop",
+    "lower": "lower regret than the conservative rival",
+    "constant": "extra regret constant",
+    "early": "unguarded policy falls below",
+}
+
+
+def write(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> None:
+    """Write the report of some panels.
+
+    The pictures are read from their files and put into the page.
+    """
+    with replacing(path) as scratch:
+        scratch.write_text(html(pages, summary), encoding="utf-8")
+
+
+def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
+    """The report as a string; equal studies give equal ones."""
+    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    body = [
+        _OPENING,
+        _contents(pages),
+        f"<main>{_claims(pages)}{''.join(map(_panel, pages))}</main>",
+        f"<footer><p>Seed {summary['seed']}. Versions: {escape(versions)}.</p></footer>",
+    ]
+    return (
+        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
+        '<meta name="viewport" content="width=device-width, initial-scale=1">'
+        f"<title>Conservative bandits: the study</title><style>{_STYLE}</style></head>\n"
+        f"<body>{chr(10).join(body)}</body></html>\n"
+    )
+
+
+def _contents(pages: Sequence[Page]) -> str:
+    links = ['<li><a href="#claims">The paper\'s claims, in our runs</a></li>']
+    links += [f"<li>{_link(page)}</li>" for page in pages]
+    return (
+        '<nav aria-labelledby="contents"><h2 id="contents">Contents</h2>'
+        f"<ol>{''.join(links)}</ol></nav>"
+    )
+
+
+def _link(page: Page) -> str:
+    return f'<a href="#{page.panel.name}">{_heading(page.panel)}</a>'
+
+
+def _heading(panel: Panel) -> str:
+    return escape(f"{panel.problem.upper()}: {panel.title}")
+
+
+def _claims(pages: Sequence[Page]) -> str:
+    """A row a panel, a column a claim."""
+    head = "".join(f'<th scope="col">{escape(short)}</th>' for short in _SHORT.values())
+    rows = []
+    for page in pages:
+        found = {claim["key"]: claim["holds"] for claim in page.found["claims"]}
+        cells = "".join(_verdict(found.get(key)) for key in _SHORT)
+        rows.append(f'<tr><th scope="row">{_link(page)}</th>{cells}</tr>')
+    rules = "".join(
+        f"<dt>{escape(short)}</dt><dd>{escape(RULES[key])}.</dd>" for key, short in _SHORT.items()
+    )
+    return (
+        '<section id="claims"><h2>The paper\'s claims, in our runs</h2>'
+        "<p>A claim that does not hold here is shown as such; the numbers stand with each panel. "
+        "With a longer horizon, or another instance, it may come out otherwise.</p>"
+        '<div class="wide"><table><caption>Which claims hold</caption>'
+        f'<thead><tr><th scope="col">panel</th>{head}</tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"<h3>When a claim is said to hold</h3><dl>{rules}</dl></section>"
+    )
+
+
+def _verdict(holds: bool | None) -> str:
+    """A cell that colour is not needed for.
+
+    >>> _verdict(True), _verdict(None)
+    ('<td>✓ holds</td>', '<td class="none">no rival</td>')
+    """
+    if holds is None:
+        return '<td class="none">no rival</td>'
+    return "<td>✓ holds</td>" if holds else '<td class="no">✗ does not hold</td>'
+
+
+def _panel(page: Page) -> str:
+    panel, found = page.panel, page.found
+    pictures = "".join(_figure(panel, path, caption) for path, caption in page.figures)
+    return (
+        f'<section class="panel" id="{panel.name}"><h2>{_heading(panel)}</h2>'
+        f"{pictures}{_numbers(panel, found)}{_found(found)}{_theory(found)}</section>\n"
+    )
+
+
+def _figure(panel: Panel, path: Path, caption: str) -> str:
+    """A picture and its caption: the picture holds it too, but no one can copy it from there."""
+    data = b64encode(path.read_bytes()).decode("ascii")
+    words = "".join(f"<p>{escape(line)}</p>" for line in caption.splitlines())
+    alt = escape(f"Curves of {', '.join(panel.names())}; the caption below says what is shown.")
+    return (
+        f'<figure><img src="data:image/png;base64,{data}" alt="{alt}">'
+        f"<figcaption><details><summary>Caption as text</summary>{words}</details></figcaption>"
+        "</figure>"
+    )
+
+
+def _numbers(panel: Panel, found: dict[str, Any]) -> str:
+    extra = {name: name.replace("_", " ") for name in panel.extra_measures}
+    heads = {**_MEASURES, **extra}
+    rows = [
+        [agent["name"], *(_spread(agent[measure]) for measure in heads)]
+        for agent in found["agents"]
+    ]
+    title = (
+        f"After {found['horizon']:,} plays: mean over {found['runs']} runs, least and most below; "
+        f"one who earns exactly the floor has regret {amount(round(found['baseline_regret'], 1))}"
+    )
+    return _table(title, ["agent", *heads.values()], rows)
+
+
+def _found(found: dict[str, Any]) -> str:
+    rows = [
+        f'<tr><th scope="row">{escape(claim["claim"])}</th>{_verdict(claim["holds"])}'
+        f"<td>{escape(claim['found'])}</td></tr>"
+        for claim in found["claims"]
+    ]
+    return (
+        '<div class="wide"><table><caption>The paper\'s claims about this panel</caption>'
+        '<thead><tr><th scope="col">claim</th><th scope="col">in our runs</th>'
+        '<th scope="col">found</th></tr></thead>'
+        f"<tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _theory(found: dict[str, Any]) -> str:
+    """The default plays foretold beside those made, and what the theorems say."""
+    if "theory" not in found:
+        return ""
+    guarded, foretold = found["agents"][0], found["theory"]["default_plays"]
+    shown = _spread(foretold) if foretold else "no formula"
+    made = _spread(guarded["default_plays"])
+    plays = _table(
+        f"Default plays of {guarded['name']}", ["", "foretold from the unguarded policy", "made"],
+        [["by the horizon", shown, made]],
+    )  # fmt: skip
+    rows = []
+    for bound in found["theory"]["bounds"]:
+        if "void" in bound:
+            rows.append([bound["agent"], "void", "", escape(bound["void"])])
+            continue
+        kind = "proved" if bound["trusted"] else "order, scaled to end at the curve"
+        note = escape(f"{bound['source']}; {bound['note']}")
+        rows.append([bound["agent"], kind, amount(round(bound["regret"])), note])
+    heads = ["curve", "bound", "value at T", "source"]
+    return plays + _table("Regret bounds", heads, rows)
+
+
+def _table(title: str, heads: list[str], rows: Iterable[list[str]]) -> str:
+    """A table of ready HTML cells; the first of a row is its heading."""
+    top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
+    lines = [
+        f'<tr><th scope="row">{escape(first)}</th>'
+        + "".join(f'<td class="number">{cell}</td>' for cell in cells)
+        + "</tr>"
+        for first, *cells in rows
+    ]
+    return (
+        f'<div class="wide"><table><caption>{escape(title)}</caption><thead><tr>{top}</tr></thead>'
+        f"<tbody>{''.join(lines)}</tbody></table></div>"
+    )
+
+
+def _spread(values: dict[str, float]) -> str:
+    """Mean, and least and most below it.
+
+    >>> _spread({"mean": 2.5, "min": 1, "max": 4})
+    '2.5<span>[1, 4]</span>'
+    """
+    mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
+    return f"{mean}<span>[{low}, {high}]</span>"

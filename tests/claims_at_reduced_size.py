@@ -1,0 +1,24 @@
+"""Which of the paper's claims hold in a small study of one problem."""
+
+import polars as pl
+
+from surefoot.simulation.compiled import PLAIN
+from surefoot.simulation.runner import choose
+from surefoot.study import groups
+from surefoot.study.claims import claims
+from surefoot.study.problems import MAIN
+from surefoot.study.sweep import Sweep, read
+
+
+def check(problem: str, runs: int = 10, **changes) -> dict[str, bool]:
+    """Claim -> whether it holds in so many runs of one panel."""
+    panel = Sweep.of(read(MAIN[problem])).but(**changes).panels[0]
+    return {claim.key: claim.holds for claim in claims(panel, rows(panel, runs, "compiled"))}
+
+
+def rows(panel, runs: int = 2, engine: str = "plain") -> pl.DataFrame:
+    """The tidy rows of one panel."""
+    plan = groups.plan([panel])
+    loops = PLAIN if engine == "plain" else choose(engine)
+    tables = [groups.frame([panel], plan, run, plan.run(run, loops)) for run in range(runs)]
+    return pl.concat(tables)
