@@ -5,6 +5,7 @@ from decimal import Decimal
 
 import pytest
 
+import surefoot as sf
 from surefoot import (
     MVUCB,
     UCB1,
@@ -159,3 +160,11 @@ def test_nothing_changes_while_the_policy_chooses(change):
     with pytest.raises(PlayConflict, match="policy is choosing"):
         ours.select()
     assert ours.account.plays == 0
+
+
+@pytest.mark.parametrize("paid", [0.1, 0.9])
+def test_a_draw_of_the_default_outside_its_interval_is_warned_of_as_such(paid):
+    agent = sf.GenCB(sf.UCB1(2), sf.RewardFloor((0.4, 0.6), 0.1))
+    play = agent.select()
+    with pytest.warns(sf.errors.RewardOutOfRange, match="of the default at play 0 is outside the"):
+        agent.update(play, reward=paid)

@@ -14,7 +14,16 @@ from surefoot.agents._changes import Changing
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, explain
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
-from surefoot.floors import Books, Floor, MeanVarianceFloor, Outcome, Statement, Terms, statement
+from surefoot.floors import (
+    Books,
+    Floor,
+    MeanVarianceFloor,
+    Outcome,
+    State,
+    Statement,
+    Terms,
+    statement,
+)
 from surefoot.policies import MVUCB
 from surefoot.policies.base import Label, Policy, has, score_given
 
@@ -113,10 +122,11 @@ class Agent(Changing):
     def update(self, play: Play | int, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought: an exploration's reward, or that the default was played.
 
-        A default play is credited here, at its known value; a reward given with it is recorded,
-        and counted as a mismatch if it differs. A reward outside the floor's range is booked with a
-        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is; a
-        mean-variance floor books either as it is and promises nothing from there on. An expired
+        A default play is credited here: at its known value, or of an interval at the lower end
+        until what it paid is told. A reward given with a known value is recorded, and counted as a
+        mismatch if it differs. A reward outside the floor's range is booked with a warning: above
+        r_max it counts as r_max until ``acknowledge``, below r_min as it is; a mean-variance floor
+        books either as it is and promises nothing from there on. An expired
         play may still be settled, once. Should the policy fail to learn the reward, it is booked
         all the same; a repeat tells it again.
 
@@ -179,6 +189,16 @@ class Agent(Changing):
 
     def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
+        record = self._books.plays.get(number)
+        if not record.explores or record.state is State.FELL_BACK:
+            warnings.warn(
+                f"reward {shown(reward)} of the default at play {number} is outside the interval "
+                "that it was declared to lie in: below it, it may break the floor, above it "
+                "counts as the upper end; declare a wider one",
+                RewardOutOfRange,
+                stacklevel=3,
+            )
+            return
         if outcome is Outcome.CAPPED:
             meaning = f"is above r_max = {high}: it counts as that until acknowledge(play)"
         elif self._books.promise_void:
