@@ -129,3 +129,26 @@ def test_psi_is_the_twins():
 def test_what_it_is_not_defined_for_is_refused(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
         CLUCB2(**{"arms": np.eye(2), "default": 0.5, "alpha": 0.1, **settings})
+
+
+@pytest.mark.parametrize("checkpoint", [1, 10])
+def test_its_own_promise_holds_at_its_level(checkpoint):
+    """The means of what is played keep the floor, at each checkpoint, but for a share of runs.
+
+    With failures of chance .2 at most, 23 or more of 60 runs have chance < .001.
+    """
+    failed = explored = 0
+    for seed in range(60):
+        rng, X, theta = instance(seed)
+        agent = CLUCB2(X, 0.4, 0.3, 0.2, noise=0.5, checkpoint=checkpoint, feature_bound=1)
+        mean, short = 0.0, False
+        for t in range(1, 201):
+            play = agent.select()
+            true = 0.4 if play.is_default else float(X[play.index] @ theta)
+            agent.update(play, None if play.is_default else int(rng.random() < true))
+            mean += true
+            short |= t % checkpoint == 0 and mean < 0.7 * 0.4 * t - 1e-9
+        failed += short
+        explored += agent.account.explorations
+    assert failed < 23
+    assert explored > 60 * 10
