@@ -1,15 +1,12 @@
 """Any k base arms, against enumeration."""
 
-import numba
-import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from numba.extending import register_jitable
 
 from naive import oracles as naive
 from surefoot.errors import InvalidInput
-from surefoot.oracles import TopK, top_k
+from surefoot.oracles import TopK
 
 quarters = st.integers(-8, 8).map(lambda n: n / 4)
 
@@ -42,19 +39,3 @@ def test_too_few_weights_are_refused_and_more_are_not():
 def test_a_k_that_is_no_count_is_refused(k):
     with pytest.raises(InvalidInput, match=r"k = .* must be an int >= 1"):
         TopK(k)
-
-
-def test_the_kernel_compiles_to_the_same():
-    kernel = compiled()
-    rng = np.random.default_rng(0)
-    for n, k in [(1, 1), (6, 3), (40, 7), (40, 40)]:
-        for w in [rng.normal(size=n), rng.integers(0, 3, n).astype(float)]:
-            out = np.zeros(k, dtype=np.int64)
-            kernel(w, k, out)
-            assert tuple(out.tolist()) == TopK(k)(w)
-
-
-def compiled():
-    for helper in (top_k._sift, top_k._worse):
-        register_jitable(helper)
-    return numba.njit(top_k.top_k)

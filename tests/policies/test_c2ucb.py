@@ -15,7 +15,6 @@ from naive import c2ucb as naive
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Enumerated, TopK
 from surefoot.policies import C2UCB, _kernels
-from surefoot.policies.c2ucb import largest
 
 RADII = st.sampled_from(["paper", "determinant"])
 SEEDS = st.integers(0, 10**6)
@@ -77,14 +76,6 @@ def test_the_kernels_play_what_the_class_plays(seed, radius):
         for e, reward in zip(arm, rewards, strict=True):
             _kernels.update(record, state, e, reward)
     assert [list(row) for row in state[:6]] == policy.state()["ridge"]
-
-
-@given(st.lists(st.sampled_from([-1.0, 0.0, 0.5, 2.0]) | st.floats(-1, 1), min_size=1), st.data())
-def test_the_engines_selection_is_that_of_the_oracle(weights, data):
-    k = data.draw(st.integers(1, len(weights)))
-    members = [0] * k
-    largest(weights, members)
-    assert tuple(members) == TopK(k)(weights)
 
 
 def test_only_any_k_of_fixed_rows_with_the_sum_have_a_record():

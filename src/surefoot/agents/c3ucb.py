@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot._jit import jittable
+from surefoot._top_k import top_k
 from surefoot.agents._comparator import Comparator
 from surefoot.agents._ellipsoid import (
     NOW,
@@ -29,7 +30,7 @@ from surefoot.errors import InvalidInput
 from surefoot.oracles import as_oracle
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, register
-from surefoot.policies.c2ucb import largest, total
+from surefoot.policies.c2ucb import total
 from surefoot.policies.sets import feature_rows
 
 
@@ -60,7 +61,7 @@ def _init(policy: C3UCBRecord, n_arms: int) -> Any:
 
 def _best(policy: C3UCBRecord, state: Any, m: int) -> Any:
     draw_up(policy, state, m)
-    largest(state[SCORES], state[MEMBERS])
+    top_k(state[SCORES], policy.k, state[MEMBERS])
     return 0, total(state[SCORES], state[MEMBERS])
 
 

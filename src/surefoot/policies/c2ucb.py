@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
+from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, no_pledge, register
@@ -49,7 +50,7 @@ def _init(policy: C2UCBRecord, n_arms: int) -> Any:
 def _best(policy: C2UCBRecord, state: Any, m: int) -> Any:
     beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
     _ridge.scores(state, policy.features, beta, state[6])
-    largest(state[6], state[7])
+    top_k(state[6], policy.k, state[7])
     return 0, total(state[6], state[7])
 
 
@@ -63,29 +64,6 @@ def _width(policy: C2UCBRecord) -> int:
 
 def _member(policy: C2UCBRecord, state: Any, k: int, i: int) -> Any:
     return state[7][i]
-
-
-@jittable
-def largest(weights: Any, members: Any) -> None:
-    """Write the places of the largest weights to ``members``, ascending; ties to the lowest.
-
-    Each pass finds the best arm that comes after the last one found.
-    """
-    last = -1
-    for _ in range(len(members)):
-        found = -1
-        for e in range(len(weights)):
-            after = last < 0 or weights[e] < weights[last]
-            if (after or (weights[e] == weights[last] and e > last)) and (
-                found < 0 or weights[e] > weights[found]
-            ):
-                found = e
-        last = found
-    taken = 0
-    for e in range(len(weights)):
-        if weights[e] > weights[last] or (weights[e] == weights[last] and e <= last):
-            members[taken] = e
-            taken += 1
 
 
 @jittable

@@ -23,7 +23,7 @@ from surefoot.policies import _kernels as policies
 from surefoot.simulation import moments, path
 
 _PACKAGE = Path(__file__).resolve().parent.parent
-_WITH_KERNELS = ("agents", "environments", "floors", "oracles", "policies", "simulation")
+_WITH_KERNELS = (".", "agents", "environments", "floors", "oracles", "policies", "simulation")
 _TEACHING = threading.Lock()
 
 
