@@ -33,7 +33,7 @@ from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB
 from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
-VERSION = 1
+VERSION = 2
 _AGENTS: dict[str, Any] = {
     one.__name__: one
     for one in (
