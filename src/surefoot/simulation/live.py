@@ -34,7 +34,7 @@ def drive(
     policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
     reward outside the environment's range.
     """
-    agent = _copied(agent)
+    agent, paid_range = _copied(agent), bounds(environment)
     agent._rng = np.random.default_rng(stream)
     books, trace = agent._books, blank(len(checkpoints))
     least, below, spot, losses = INT64_MAX, 0, 0, [0.0] * SUMS
@@ -45,7 +45,7 @@ def drive(
         if play.is_default:
             agent.update(play)
         else:
-            agent.update(play, **_paid(agent, play, environment, key))
+            agent.update(play, **_paid(agent, play, environment, key, paid_range))
             _lose(losses, top, environment, agent._actions.action(play))
         slack = books.account.available
         least = min(least, slack)
@@ -57,9 +57,11 @@ def drive(
     return trace
 
 
-def _paid(agent: Agent, play: Play, environment: Environment, key: int) -> dict[str, Any]:
+def _paid(
+    agent: Agent, play: Play, environment: Environment, key: int, paid_range: tuple[Any, Any]
+) -> dict[str, Any]:
     """What the environment pays for a play, as ``update`` takes it."""
-    low, high = bounds(environment)
+    low, high = paid_range
     action: Any = agent._actions.action(play)
     if agent._actions.semi_bandit:
         parts = tuple(environment.pull(key, play.turn, arm) for arm in action)
