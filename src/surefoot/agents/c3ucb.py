@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from decimal import Context, Decimal, localcontext
 from typing import Any, ClassVar, NamedTuple
 
 import numpy as np
@@ -30,7 +29,7 @@ from surefoot.errors import InvalidInput
 from surefoot.oracles import as_oracle
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, register
-from surefoot.policies.c2ucb import total
+from surefoot.policies.c2ucb import exact_sum, total
 from surefoot.policies.sets import feature_rows
 
 
@@ -48,8 +47,6 @@ class C3UCBRecord(NamedTuple):
     k: int
 
 
-# Sums of the numbers that ``exact`` lets in have fewer digits.
-_SUMS = Context(prec=3000)
 LOWS, PLAYED, MEMBERS = range(10, 13)
 """Behind the lists of ``fresh``: the base arms' lower bounds and plays, and the super arm."""
 
@@ -233,8 +230,7 @@ class SuperArms(Linear):
 
     def value(self, base_rewards: Sequence[Any]) -> Any:
         """The reward of a super arm: the exact sum of those of its base arms."""
-        with localcontext(_SUMS):
-            return sum(base_rewards, Decimal(0))
+        return exact_sum(base_rewards)
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""

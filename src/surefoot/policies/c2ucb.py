@@ -75,6 +75,12 @@ def total(weights: Any, members: Any) -> float:
     return value
 
 
+def exact_sum(rewards: Iterable[Decimal]) -> Decimal:
+    """The sum of exact numbers, to the last digit."""
+    with localcontext(_SUMS):
+        return sum(rewards, Decimal(0))
+
+
 register(C2UCBRecord, Kernels(_init, _best, _update, no_pledge, _width, _member))
 
 
@@ -233,8 +239,7 @@ class C2UCB(Optimist):
         """
         rewards = [exact(reward, "base reward") for reward in base_rewards]
         if self.f is None:
-            with localcontext(_SUMS):
-                return sum(rewards, Decimal(0))
+            return exact_sum(rewards)
         arm, size = tuple(range(len(rewards))), len(rewards)
         if super_arm is not None:
             arm, size = self._super_arm(super_arm, "super_arm"), self.n_arms
