@@ -20,8 +20,9 @@ def three():
 
 
 def traces(agents, horizon, seed=0, checkpoints="all", environment=ENVIRONMENT, engine="compiled"):
+    """Books and losses; these up to the order in which a driver adds them."""
     made = Plan(agents, environment, horizon, seed, checkpoints)
     return {
-        name: (trace.books.tolist(), trace.losses.tolist())
+        name: (trace.books.tolist(), trace.losses.round(9).tolist())
         for name, trace in made.run(0, choose(engine)).items()
     }

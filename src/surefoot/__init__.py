@@ -53,6 +53,7 @@ _HOMES = {
     "load": "surefoot.agents",
     "mv_cucb": "surefoot.agents",
     "simulate": "surefoot.simulation",
+    "warmup": "surefoot.agents",
 }
 
 __all__ = [
@@ -97,6 +98,7 @@ __all__ = [
     "load",
     "mv_cucb",
     "simulate",
+    "warmup",
     "__version__",
 ]
 
@@ -117,6 +119,7 @@ if TYPE_CHECKING:
         gencb_cmab,
         load,
         mv_cucb,
+        warmup,
     )
     from surefoot.environments import (
         BernoulliArms,

@@ -6,7 +6,6 @@ to it. Behind this module the books see integers only.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from numbers import Integral
@@ -25,6 +24,7 @@ _CONTEXT = Context(prec=3 * _MAX_EXPONENT)
 # Below this bound the decimal k * 10**-places has at most 15 significant digits, so it is the
 # only one of that length that reads back as its float: it is the float's shortest decimal.
 _FIFTEEN_DIGITS = 10**15
+_SCALES = [10.0**places for places in range(16)]
 
 
 def exact(value: Any, what: str) -> Decimal:
@@ -136,17 +136,22 @@ class Unit:
 
     def read(self, value: Any, what: str) -> int:
         """Read a number from outside, rounded down to the unit; errors as in ``exact``."""
+        units = self.quick(value)
+        return self.floor(exact(value, what)) if units is None else units
+
+    def quick(self, value: Any) -> int | None:
+        """What ``read`` returns, for most floats and ints; None where it takes longer to tell."""
         if type(value) is int and self.places >= 0 and abs(value) < _FIFTEEN_DIGITS:
             units: int = value * 10**self.places
             return units
-        if type(value) is float and 0 <= self.places <= 15 and math.isfinite(value):
-            scale = 10.0**self.places
-            scaled = value * scale
+        if type(value) is float and 0 <= self.places <= 15:
+            scale = _SCALES[self.places]
+            scaled = value * scale  # a NaN or an infinity is not within the bounds
             if -_FIFTEEN_DIGITS < scaled < _FIFTEEN_DIGITS:
                 amount = round(scaled)
                 if amount / scale == value:
                     return amount
-        return self.floor(exact(value, what))
+        return None
 
 
 def reach(low: Decimal, high: Decimal) -> Decimal:

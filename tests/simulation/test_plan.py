@@ -6,7 +6,7 @@ import pytest
 import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from surefoot.errors import InvalidInput
-from surefoot.simulation import live, plan
+from surefoot.simulation import live, path, plan, spans
 from surefoot.simulation.calendar import SumCalendar
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -24,12 +24,16 @@ def test_blocks_take_hardly_a_turn_past_the_horizon(monkeypatch):
     monkeypatch.setattr(plan, "BLOCK", 100)
     taken = []
     engine = choose("plain")
+    walk = path.base_path
 
     def counting(*arguments):
         taken.append(len(arguments[-1].arms))
-        engine.base_path(*arguments)
+        walk(*arguments)
 
-    Plan({"UCB1": three()["UCB1"]}, ENVIRONMENT, 201).run(0, engine._replace(base_path=counting))
+    drivers = engine.driver(object)._replace(walk=counting)
+    Plan({"UCB1": three()["UCB1"]}, ENVIRONMENT, 201).run(
+        0, engine._replace(driver=lambda _: drivers)
+    )
     assert taken == [67, 67, 67]
 
 
@@ -45,7 +49,7 @@ def test_memory_does_not_grow_with_the_horizon():
 
     short, long = peak(100_000), peak(1_000_000)
     assert long < 1.5 * short
-    assert long < 1_000_000
+    assert long < 2_000_000
 
 
 def test_a_full_trace_is_made_only_on_request():
@@ -124,8 +128,11 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
         for column, number in enumerate([played, played - explored, slack, slack, 0, 0]):
             calendar.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
-        block = plan._block(100, 1, engine)
-        block.rewards[:], block.pledges[:] = [reward] * 100, pledges
+        numbers = engine.array([0.0])
+        block = plan._block(100, 1, spans.blank(100, (numbers, numbers), 0.0, True), engine)
+        for j in range(100):
+            block.rewards[j], block.pledges[j] = reward, pledges[j]
+        engine.survey(block, True, False)
         calendar.live(block)
         ends.append((list(calendar.books), calendar.trace().books.tolist()))
     assert ends[0] == ends[1]

@@ -1,5 +1,6 @@
 """Agents: policy and floor together; GenCB and what it is compared with."""
 
+from surefoot.agents._warmup import warmup
 from surefoot.agents.budget_first import BudgetFirst
 from surefoot.agents.c3ucb import C3UCB
 from surefoot.agents.c3ucb_unknown import C3UCBUnknown
@@ -34,4 +35,5 @@ __all__ = [
     "gencb_cmab",
     "load",
     "mv_cucb",
+    "warmup",
 ]

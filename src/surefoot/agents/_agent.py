@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import warnings
 from collections.abc import Iterable, Sequence
 from os import PathLike
@@ -24,6 +25,7 @@ from surefoot.floors import (
     Terms,
     statement,
 )
+from surefoot.floors.books import BOOKED
 from surefoot.policies import MVUCB
 from surefoot.policies.base import Label, Policy, has, score_given
 
@@ -65,6 +67,7 @@ class Agent(Changing):
         self._open: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
         self._scores = has(policy, "best")
+        self._checks = has(policy, "check")
         self._unit = bool(getattr(policy, "unit_rewards", False))
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
@@ -86,7 +89,7 @@ class Agent(Changing):
             )
         terms = self._books.terms(default)
         candidates = None if allowed is None else self._actions.candidates(allowed)
-        if has(self.policy, "check"):
+        if self._checks:
             self.policy.check(context)  # type: ignore[attr-defined]
         if self.paused:
             return self._play_default(terms, Reason.PAUSED)
@@ -138,20 +141,21 @@ class Agent(Changing):
         told: Any = None
         if base_rewards is not None or self._actions.semi_bandit:
             reward, told = self._super_arm(number, play, reward, base_rewards)
-        if reward is None and self.learns_default and self._is_default(number):
+        missing = reward is None and self.learns_default and number in self._open
+        if missing and self._open[number][0].is_default:
             raise InvalidInput(
                 f"reward of play {number} is missing: {type(self).__name__} learns what its "
                 "default pays; report that too"
             )
         outcome = self._books.settle(number, reward)
-        if outcome in (Outcome.BREACH, Outcome.CAPPED):
+        if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
         if number in self._open:
             given, context = self._open[number]
             if given.is_default:
                 self._default_paid(reward)
             else:
-                told = self._told(reward) if told is None else told
+                told = self._told(reward, number) if told is None else told
                 self.policy.update(self._actions.action(given), told, context)
             del self._open[number]
         return outcome
@@ -180,9 +184,6 @@ class Agent(Changing):
         parts = self._actions.base_rewards(number, arm, base_rewards)
         booked = self._actions.worth(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
-
-    def _is_default(self, number: int) -> bool:
-        return number in self._open and self._open[number][0].is_default
 
     def _default_paid(self, reward: Any) -> None:
         """A default play was reported, with what it paid if that was said."""
@@ -333,11 +334,14 @@ class Agent(Changing):
             account.available, account.held, self._books.waiting, plays.unreported, choice,
         )  # fmt: skip
 
-    def _told(self, reward: Any) -> float:
+    def _told(self, reward: Any, booked: int | None = None) -> float:
         """The reward as the policy is told it; one above the range as the range's end."""
         if self._unit:
-            return self._books.unit_reward(reward)
-        return float(min(exact(reward, "reward"), self.floor.reward_range[1]))
+            return self._books.unit_reward(reward, booked)
+        high = self.floor.reward_range[1]
+        if type(reward) is float and -math.inf < reward <= float(high):
+            return reward + 0.0  # as below: minus zero is zero
+        return float(min(exact(reward, "reward"), high))
 
     def _rival(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
@@ -364,7 +368,7 @@ class Agent(Changing):
 
     def _closed(self, number: int, report: Any) -> Outcome:
         outcome: Outcome = report(number)
-        if outcome is Outcome.BOOKED:
+        if outcome is BOOKED:
             self._open.pop(number, None)
         return outcome
 

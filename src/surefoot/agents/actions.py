@@ -83,6 +83,8 @@ class Actions:
     def chosen(self, action: Any, context: Any, allowed: Sequence[int] | None = None) -> Action:
         """What the policy chose in plain numbers; InvalidInput if it is no action of its."""
         if self.numbered:
+            if type(action) is int and allowed is None and 0 <= action < len(self.arms):
+                return action
             count = len(self.arms) or (len(context) if hasattr(context, "__len__") else MAX_ARMS)
             return arm_chosen(self._policy, action, count, allowed)
         if self.arms:

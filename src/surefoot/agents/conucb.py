@@ -9,8 +9,15 @@ from typing import Any, ClassVar, NamedTuple
 from surefoot.agents._comparator import Comparator, failure, one_of
 from surefoot.agents.actions import Action
 from surefoot.errors import InvalidInput
+from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, add, register_index
+from surefoot.policies._kernels import (
+    NANO,
+    IndexKernels,
+    add,
+    pledge,
+    register_index,
+)
 from surefoot.policies.base import arm_labels
 
 SCALES = {"bounded": 0.5, "paper": 1.0, "libbandit": 2.0}
@@ -67,6 +74,33 @@ def _pledge(policy: ConUCBRecord, state: Any, k: int) -> Any:
 
 
 register_index(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledge))
+
+
+def _live_best(
+    m: int, simple: bool, scale: float, level: float, constant: float, slope: float,
+    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+) -> tuple[int, float]:  # fmt: skip
+    record = ConUCBRecord(simple, scale, level, constant, slope)
+    return foremost(record, (plays, sums, upper, lower), ceilings, m)
+
+
+def _live_update(
+    k: int, reward: float, simple: bool, scale: float, level: float, constant: float, slope: float,
+    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+) -> None:  # fmt: skip
+    record = ConUCBRecord(simple, scale, level, constant, slope)
+    learn(record, (plays, sums, upper, lower), ceilings, k, reward)
+
+
+def _live_pledge(
+    k: int, simple: bool, scale: float, level: float, constant: float, slope: float,
+    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+) -> Any:  # fmt: skip
+    record = ConUCBRecord(simple, scale, level, constant, slope)
+    return pledge(record, (plays, sums, upper, lower), k)
+
+
+wrap_index(ConUCBRecord, _live_best, _live_update, _live_pledge)
 
 
 class ConUCB(Comparator):

@@ -12,6 +12,9 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, Terms
 from surefoot.policies.base import Policy
 
+SLACK_OK, SLACK_SHORT = Reason.SLACK_OK, Reason.SLACK_SHORT
+# Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
+
 
 class GenCB(Agent):
     """Let the policy play whenever the floor would survive the worst reward; else the default.
@@ -73,10 +76,10 @@ class GenCB(Agent):
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self._books.affords(terms):
-            return self._play_default(terms, Reason.SLACK_SHORT)
+            return self._play_default(terms, SLACK_SHORT)
         arm, score = self._ask(context, allowed)
         rival = self._rival(terms) if self.default_competes else None
         choice = self._choice(arm, score, rival)
-        if choice.loses:
+        if rival is not None and choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        return self._explore(arm, choice, Reason.SLACK_OK, terms, context)
+        return self._explore(arm, choice, SLACK_OK, terms, context)

@@ -14,8 +14,15 @@ from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.floors.reward import checked_alpha, checked_default
+from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, add, no_pledge, register_index
+from surefoot.policies._kernels import (
+    NANO,
+    IndexKernels,
+    add,
+    no_pledge,
+    register_index,
+)
 from surefoot.policies.base import arm_labels
 
 
@@ -51,6 +58,21 @@ def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
 
 
 register_index(MOSSRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+
+
+def _live_best(
+    m: int, level: float, plays: Any, sums: Any, indices: Any, ceilings: Any
+) -> tuple[int, float]:
+    return foremost(MOSSRecord(level), (plays, sums, indices), ceilings, m)
+
+
+def _live_update(
+    k: int, reward: float, level: float, plays: Any, sums: Any, indices: Any, ceilings: Any
+) -> None:
+    learn(MOSSRecord(level), (plays, sums, indices), ceilings, k, reward)
+
+
+wrap_index(MOSSRecord, _live_best, _live_update)
 
 
 class UnbalancedMOSS(Comparator):

@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import surefoot
-from surefoot.cli import _plan, _replay, _study
+from surefoot.cli import _plan, _replay, _study, _warmup
 from surefoot.errors import InvalidInput, SurefootError
 
 
@@ -62,6 +62,7 @@ app = typer.Typer(
 app.add_typer(_study.app, name="study")
 app.command()(_replay.replay)
 app.command()(_plan.plan)
+app.command()(_warmup.warmup)
 
 
 def _version(asked: bool) -> None:

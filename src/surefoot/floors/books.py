@@ -5,12 +5,26 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from surefoot.floors.account import Account
-from surefoot.floors.plays import Outcome, Plays, Record, State, Terms, conflict
+from surefoot.floors.plays import (
+    CAPPED,
+    EXPIRED,
+    FELL_BACK,
+    OPEN,
+    SETTLED,
+    VOID,
+    Outcome,
+    Plays,
+    Record,
+    Terms,
+    conflict,
+)
 
 if TYPE_CHECKING:
     from surefoot.floors.mean_variance import MeanVarianceFloor
     from surefoot.floors.mean_variance_account import MeanVarianceAccount
     from surefoot.floors.reward import RewardFloor
+
+BOOKED = Outcome.BOOKED  # before Python 3.12 a member of an enumeration is slow to find
 
 
 class Books:
@@ -66,20 +80,22 @@ class Books:
     def settle(self, play: int, reward: Any) -> Outcome:
         """Book a reward: in time, late, or the report that a default play was played."""
         record = self.plays.get(play)
-        fell_back = record.state is State.FELL_BACK and record.terms.high is not None
+        fell_back = record.state is FELL_BACK and record.terms.high is not None
         if not record.explores or fell_back:  # a random default's reward may follow
             return self._settle_default(play, record, reward)
-        units = self.floor.read(reward, f"reward of play {play}")
+        units = self.floor.unit.quick(reward)
+        if units is None:
+            units = self.floor.read(reward, f"reward of play {play}")
         state, terms = record.state, record.terms
-        if state in (State.SETTLED, State.CAPPED) and record.reward == units:
-            return Outcome.REPEATED
-        if state not in (State.OPEN, State.EXPIRED):
+        if state is not OPEN and state is not EXPIRED:
+            if state in (SETTLED, CAPPED) and record.reward == units:
+                return Outcome.REPEATED
             raise conflict(play, record, f"reward {reward}")
         low, high = self.range_of(play)
         above = self.caps and units > high
         gain = (high if above else units) - terms.floor
-        late = state is State.EXPIRED
-        self.plays.close(play, State.CAPPED if above else State.SETTLED, units)
+        late = state is EXPIRED
+        self.plays.close(play, CAPPED if above else SETTLED, units)
         if late:
             self.account.settle_late(gain, terms.hold)
         else:
@@ -91,17 +107,17 @@ class Books:
         if not low <= units <= high:
             self.breaches += 1
             return Outcome.BREACH
-        return Outcome.BOOKED_LATE if late else Outcome.BOOKED
+        return Outcome.BOOKED_LATE if late else BOOKED
 
     def _settle_default(self, play: int, record: Record, reward: Any) -> Outcome:
         known, units = record.reward, None
         if reward is not None:
             units = self.floor.read(reward, f"reward of play {play}")
-        if record.state is State.VOID:
+        if record.state is VOID:
             raise conflict(play, record, "a report that it was played")
         if units is not None and known is not None and units != known:
             raise conflict(play, record, f"reward {reward}")
-        terms, first = record.terms, record.state is State.OPEN
+        terms, first = record.terms, record.state is OPEN
         told = units is not None and known is None
         if told and terms.high is None and units != terms.value:
             self.mismatches += 1
@@ -110,72 +126,72 @@ class Books:
             return Outcome.REPEATED
         posted, asked = terms.paid(units)
         if first:
-            self.plays.close(play, State.SETTLED, units)
+            self.plays.close(play, SETTLED, units)
         else:
             record.reward = units
             posted, asked = posted - terms.deposit, asked - terms.paid(None)[1]
         self.account.deposit(posted)
         self.required += asked
         if units is None or terms.high is None or terms.value <= units <= terms.high:
-            return Outcome.BOOKED
+            return BOOKED
         self.breaches += 1
         return Outcome.BREACH
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""
         record = self.plays.get(play)
-        if record.state is State.SETTLED:
+        if record.state is SETTLED:
             return Outcome.IGNORED
-        if record.state is not State.CAPPED or record.reward is None:
+        if record.state is not CAPPED or record.reward is None:
             raise conflict(play, record, "acknowledging a reward above the range")
         assert isinstance(self.account, Account)  # no other books cap
-        self.plays.close(play, State.SETTLED, record.reward)
+        self.plays.close(play, SETTLED, record.reward)
         self.account.acknowledge(record.reward - self.range_of(play)[1])
-        return Outcome.BOOKED
+        return BOOKED
 
     def expire(self, play: int) -> Outcome:
         """No reward came in time: book the worst. A default play has nothing to expire."""
         record = self.plays.get(play)
-        if record.state is not State.OPEN or not record.explores:
-            return Outcome.REPEATED if record.state is State.EXPIRED else Outcome.IGNORED
-        self.plays.close(play, State.EXPIRED)
+        if record.state is not OPEN or not record.explores:
+            return Outcome.REPEATED if record.state is EXPIRED else Outcome.IGNORED
+        self.plays.close(play, EXPIRED)
         self.account.expire(record.terms.hold)
         self.required += record.terms.floor
         self.expired += 1
-        return Outcome.BOOKED
+        return BOOKED
 
     def void(self, play: int) -> Outcome:
         """The play was never made, for good."""
         record = self.plays.get(play)
-        if record.state is State.EXPIRED:
+        if record.state is EXPIRED:
             raise conflict(play, record, "a void")
-        if record.state is not State.OPEN:
-            return Outcome.REPEATED if record.state is State.VOID else Outcome.IGNORED
-        self.plays.close(play, State.VOID)
+        if record.state is not OPEN:
+            return Outcome.REPEATED if record.state is VOID else Outcome.IGNORED
+        self.plays.close(play, VOID)
         if record.explores:
             self.account.void(record.terms.hold)
             self.explorations -= 1
         else:
             self.default_plays -= 1
         self.voided += 1
-        return Outcome.BOOKED
+        return BOOKED
 
     def fall_back(self, play: int) -> Outcome:
         """An exploration was decided, but the client played the default instead."""
         record = self.plays.get(play)
         if not record.explores:
             return self._settle_default(play, record, None)
-        if record.state is State.FELL_BACK:
+        if record.state is FELL_BACK:
             return Outcome.REPEATED
-        if record.state is not State.OPEN:
+        if record.state is not OPEN:
             raise conflict(play, record, "a report that the default was played instead")
-        self.plays.close(play, State.FELL_BACK)
+        self.plays.close(play, FELL_BACK)
         posted, asked = record.terms.paid(None)
         self.account.fall_back(posted, record.terms.hold)
         self.required += asked
         self.explorations -= 1
         self.default_plays += 1
-        return Outcome.BOOKED
+        return BOOKED
 
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
@@ -193,10 +209,18 @@ class Books:
         """Let less be lost from now on."""
         raise NotImplementedError
 
-    def unit_reward(self, reward: Any) -> float:
-        """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told."""
-        units = self.floor.read(reward, "reward")
-        return (min(max(units, self.low), self.high) - self.low) / (self.high - self.low)
+    def unit_reward(self, reward: Any, play: int | None = None) -> float:
+        """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told.
+
+        ``play``: the one it was booked for, whose record has it in units.
+        """
+        units = None if play is None else self.plays.get(play).reward
+        if units is None:
+            units = self.floor.read(reward, "reward")
+        low, high = self.low, self.high
+        if not low <= units <= high:
+            units = low if units < low else high
+        return (units - low) / (high - low)
 
     def unit_default(self, terms: Terms) -> float:
         """The default's value on the same scale."""

@@ -30,6 +30,11 @@ class State(StrEnum):
     FELL_BACK = "fell_back"
 
 
+OPEN, SETTLED, CAPPED, EXPIRED, VOID, FELL_BACK = State
+# Names of a module, as the books are on every play's way: before Python 3.12 ``State.OPEN`` takes
+# longer than what is then done with it.
+
+
 class Outcome(StrEnum):
     """What a report did to the books."""
 
@@ -87,7 +92,7 @@ class Record:
 
     explores: bool
     terms: Terms
-    state: State = State.OPEN
+    state: State = OPEN
     reward: int | None = None
     """The reported reward in units, as it was before any capping; None if none was reported."""
 
@@ -118,7 +123,10 @@ class Plays:
         play = self.next_id
         self._live[play] = Record(explores, terms)
         self.next_id = play + 1
-        self._count(explores, 1)
+        if explores:
+            self.pending += 1
+        else:
+            self.unreported += 1
         return play
 
     def _count(self, explores: bool, change: int) -> None:
@@ -146,13 +154,13 @@ class Plays:
     def close(self, play: int, state: State, reward: int | None = None) -> None:
         """Move a play to its next state; only an expired or a capped one can move again."""
         record = self._live[play]
-        was_open = record.state is State.OPEN
+        was_open = record.state is OPEN
         # In this order an interrupt leaves the play known, and closed or untouched.
         record.reward = reward
         record.state = state
         if was_open:
             self._count(record.explores, -1)
-        if state not in _CAN_CHANGE:
+        if state is not EXPIRED and state is not CAPPED:
             self._closed[play] = record
             del self._live[play]
             if len(self._closed) > self.keep:
@@ -161,11 +169,11 @@ class Plays:
     def holds(self) -> int:
         """What the explorations that are still open hold together."""
         records = self._live.values()
-        return sum(r.terms.hold for r in records if r.explores and r.state is State.OPEN)
+        return sum(r.terms.hold for r in records if r.explores and r.state is OPEN)
 
     def unknown(self) -> int:
         """How many explorations, expired ones included, have no reward yet."""
-        return sum(r.explores and r.state is not State.CAPPED for r in self._live.values())
+        return sum(r.explores and r.state is not CAPPED for r in self._live.values())
 
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""
@@ -183,13 +191,10 @@ class Plays:
         plays.next_id = state["next_id"]
         plays._live = _records(state["live"])
         for record in plays._live.values():
-            if record.state is State.OPEN:
+            if record.state is OPEN:
                 plays._count(record.explores, 1)
         plays._closed.update(_records(state["closed"]))
         return plays
-
-
-_CAN_CHANGE = frozenset({State.OPEN, State.EXPIRED, State.CAPPED})
 
 
 def _rows(records: Mapping[int, Record]) -> list[list[Any]]:
@@ -205,7 +210,7 @@ def _records(rows: list[list[Any]]) -> dict[int, Record]:
 
 def conflict(play: int, record: Record, report: str) -> PlayConflict:
     """The error for a report that contradicts what is booked."""
-    fell_back = record.state is State.FELL_BACK
+    fell_back = record.state is FELL_BACK
     state = "executed as default" if fell_back else record.state.value
     return PlayConflict(
         f"play {play} is {state}: {report} contradicts it; the books stand as they are"

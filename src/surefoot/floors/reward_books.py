@@ -37,6 +37,8 @@ class RewardBooks(Books):
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
+        if self.floor.checkpoint is None:
+            return self.account.affords(terms.hold)
         known = self.explorations + self.default_plays - self.plays.unreported
         ahead = still_to_come(known, self.floor.checkpoint)
         return self.account.affords(terms.hold - ahead * terms.deposit)

@@ -88,6 +88,16 @@ class Matching(Structure):
             size=(1 if cover == "any" else pairs, pairs),
         )
 
+    @property
+    def assignment(self) -> tuple[int, int, int, list[int]] | None:
+        """(rows, columns, pairs, 1 for each permitted pair), for a policy that is to be compiled.
+
+        None under "any", where super arms have no one size, and from a subclass.
+        """
+        if self.cover == "any" or type(self) is not Matching:
+            return None
+        return *self.shape, self._pairs, self._permitted.ravel().astype(int).tolist()
+
     def _best(self, w: Weights) -> SuperArm:
         values = w.reshape(self.shape)
         if self.cover == "any":

@@ -8,14 +8,12 @@ from typing import Any, Self
 
 import numpy as np
 
-from surefoot.policies import _kernels
+from surefoot.policies import _compiled, _kernels
+from surefoot.policies._compiled import MARGIN, SHIFT
 from surefoot.policies.base import arm_labels
 
-_SHIFT = 6
-"""Ceilings are drawn up for the next m/64 turns: wider ones let more arms through, narrower ones
-are drawn up more often."""
-_MARGIN = 1e-9
-"""An index that is found by iteration may fall by less than this while its scale grows."""
+BEST, UPDATE, PLEDGE = range(3)
+"""The compiled wrappers of an index policy."""
 
 
 class IndexPolicy:
@@ -24,7 +22,8 @@ class IndexPolicy:
     Subclasses set ``record``, the parameter record whose kernels do the work. Few indices are
     computed anew at each turn: an index only grows with the turn, so its value some turns ahead
     is a ceiling until then, and an arm whose ceiling lies below what another arm has now is
-    passed over. The decision is that of ``_kernels.argmax`` over all arms, ties included.
+    passed over. Once ``surefoot.warmup`` was called, what is made or restored does so in compiled
+    code. Either way the decision is that of ``_kernels.argmax`` over all arms, ties included.
     """
 
     unit_rewards = True
@@ -41,8 +40,15 @@ class IndexPolicy:
         self._begin(0, self._kernels.init(record, self.n_arms))
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
-        self.turns, self._state = turns, state
-        self._look_ahead(max(turns, 1))
+        compiled = _compiled.ready(type(self.record).__name__.removesuffix("Record"))
+        rows = None if compiled is None else _compiled.arrays(state)
+        self.turns, self._state = turns, state if rows is None else rows
+        self._compiled = None if rows is None else compiled
+        if self._compiled is None:
+            self._look_ahead(max(turns, 1))
+        else:
+            self._ceilings = np.full(self.n_arms + 1, -math.inf)
+            self._parts = (*self.record, *self._state, self._ceilings)
 
     def _look_ahead(self, turn: int) -> None:
         """Draw up every arm's ceiling, good for the turns up to this one."""
@@ -58,10 +64,14 @@ class IndexPolicy:
 
     def peek(self, turn: int, allowed: Sequence[int] | None = None) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
+        if self._compiled is not None:
+            if allowed is None:
+                return self._compiled.calls[BEST](turn, *self._parts)  # type: ignore[no-any-return]
+            return _kernels.argmax(self.record, self._lists(), turn, allowed)
         if allowed is None:
             scale = self._kernels.scale(self.record, turn)
             if scale > self._reach:
-                self._look_ahead(turn + 1 + (turn >> _SHIFT))
+                self._look_ahead(turn + 1 + (turn >> SHIFT))
             leader = int(self._ceilings.argmax())
             score = self._kernels.index(self.record, self._state, leader, scale, -math.inf)
             allowed = (self._ceilings >= score).nonzero()[0].tolist()
@@ -71,7 +81,7 @@ class IndexPolicy:
 
     def _ceiling(self, arm: int) -> float:
         index = self._kernels.index(self.record, self._state, arm, self._reach, -math.inf)
-        return float(index) + _MARGIN
+        return float(index) + MARGIN
 
     def select(self, context: Any, rng: np.random.Generator) -> int:
         """Take a turn: the first arm of the largest index."""
@@ -79,22 +89,36 @@ class IndexPolicy:
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""
-        self._kernels.update(self.record, self._state, arm, reward)
-        self._ceilings[arm] = self._ceiling(arm)
+        if self._compiled is None:
+            self._kernels.update(self.record, self._state, arm, reward)
+            self._ceilings[arm] = self._ceiling(arm)
+        elif 0 <= arm < self.n_arms and 0 <= reward <= 1:
+            self._compiled.calls[UPDATE](arm, reward, *self._parts)
+        else:  # compiled code asks no questions
+            state = self._lists()
+            self._kernels.update(self.record, state, arm, reward)
+            self._begin(self.turns, state)
 
     def pledge(self, arm: int) -> float:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
+        compiled = self._compiled
+        if compiled is not None and len(compiled.calls) > PLEDGE and 0 <= arm < self.n_arms:
+            return float(compiled.calls[PLEDGE](arm, *self._parts))
         return float(self._kernels.pledge(self.record, self._state, arm))
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        """The state as plain lists: copies."""
+        return tuple(map(_compiled.listed, self._state))
 
     @property
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
         start = self._kernels.init(self.record, self.n_arms)
-        return not self.turns and [*map(list, self._state)] == [*map(list, start)]
+        return not self.turns and [*self._lists()] == [*map(list, start)]
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
-        return {"turns": self.turns, "arms": [list(row) for row in self._state]}
+        return {"turns": self.turns, "arms": [*self._lists()]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""

@@ -137,6 +137,52 @@ def first_best(policy: Any, state: Any, m: int) -> tuple[int, float]:
     return argmax(policy, state, m, range(len(state[0])))
 
 
+class LineKernels(NamedTuple):
+    """The parts of an index a + s w, by which the compiled engine knows that a leader stays one.
+
+    ``rise(policy, m) -> (s, s', size)``: what all arms share at turn m, growing and concave in m,
+    its slope, and a bound on every index of a played arm · ``line(policy, state, k) -> (a, w)``,
+    w falling as 1/sqrt(N_k): the same floats as in the index, which is their a + s w up to rounding
+    · ``read(policy, state, k)``, what is known of arm k as a tuple of ints · ``gain(policy, known,
+    nano)``, the same after one more reward, in billionths · ``above(policy, known, level)``:
+    whether a > level, up to rounding, and quickly · ``write(policy, state, k, known)``.
+    """
+
+    rise: Callable[..., Any]
+    line: Callable[..., Any]
+    read: Callable[..., Any]
+    gain: Callable[..., Any]
+    above: Callable[..., Any]
+    write: Callable[..., Any]
+
+
+LINE_KERNELS: dict[type, LineKernels] = {}
+
+
+def rise(policy: Any, m: int) -> Any:
+    return LINE_KERNELS[type(policy)].rise(policy, m)
+
+
+def line(policy: Any, state: Any, k: int) -> Any:
+    return LINE_KERNELS[type(policy)].line(policy, state, k)
+
+
+def read(policy: Any, state: Any, k: int) -> Any:
+    return LINE_KERNELS[type(policy)].read(policy, state, k)
+
+
+def gain(policy: Any, known: Any, nano: int) -> Any:
+    return LINE_KERNELS[type(policy)].gain(policy, known, nano)
+
+
+def above(policy: Any, known: Any, level: float) -> Any:
+    return LINE_KERNELS[type(policy)].above(policy, known, level)
+
+
+def write(policy: Any, state: Any, k: int, known: Any) -> None:
+    LINE_KERNELS[type(policy)].write(policy, state, k, known)
+
+
 def count_and_sum(policy: Any, n_arms: int) -> tuple[list[int], list[int]]:
     """State of a policy that needs each arm's plays N and exact sum of rewards S."""
     return [0] * n_arms, [0] * n_arms

@@ -6,12 +6,78 @@ import math
 import warnings
 from typing import Any, Self
 
+import numpy as np
+import numpy.typing as npt
+
 from surefoot._exact import exact, shown
+from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
-from surefoot.policies import _ridge
+from surefoot.policies import _compiled, _ridge
+from surefoot.policies._compiled import LIVE, Live
 from surefoot.policies.sets import MOST, positive
 
 _RADII = ("paper", "determinant")
+
+CHOOSE, SCORE, TOP, LEARN = range(4)
+"""The compiled wrappers of a linear policy."""
+
+
+def _live_choose(
+    values: Any, features: Any,
+    m: int, noise: float, growth: float, bias: float, determinant: bool,
+    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
+) -> tuple[int, float]:  # fmt: skip
+    ridge = (inverse, theta, gram, moment, logdet, gain)
+    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
+    _ridge.scores(ridge, features, beta, values)
+    chosen = _ridge.first_best(values)
+    return chosen, values[chosen]
+
+
+def _live_score(
+    values: Any, features: Any,
+    m: int, noise: float, growth: float, bias: float, determinant: bool,
+    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
+) -> None:  # fmt: skip
+    ridge = (inverse, theta, gram, moment, logdet, gain)
+    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
+    _ridge.scores(ridge, features, beta, values)
+
+
+def _live_top(
+    out: Any, values: Any, features: Any,
+    m: int, noise: float, growth: float, bias: float, determinant: bool,
+    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
+) -> bool:  # fmt: skip
+    """Whether all scores are fit for an oracle; if so, the k best of them are in ``out``."""
+    ridge = (inverse, theta, gram, moment, logdet, gain)
+    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
+    _ridge.scores(ridge, features, beta, values)
+    for value in values:
+        if not abs(value) <= MOST:
+            return False
+    top_k(values, len(out), out)
+    return True
+
+
+def _live_learn(
+    row: int, reward: float, lam: float, features: Any,
+    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
+) -> None:  # fmt: skip
+    _ridge.learn((inverse, theta, gram, moment, logdet, gain), features, row, reward, lam)
+
+
+_TURN = "int64, float64, float64, float64, boolean"
+_ROWS = ", ".join(["float64[::1]"] * 6)
+LIVE["LinUCB and C2UCB"] = Live(
+    (_live_choose, _live_score, _live_top, _live_learn),
+    (
+        f"Tuple((int64, float64))(float64[::1], float64[::1], {_TURN}, {_ROWS})",
+        f"void(float64[::1], float64[::1], {_TURN}, {_ROWS})",
+        f"boolean(int64[::1], float64[::1], float64[::1], {_TURN}, {_ROWS})",
+        f"void(int64, float64, float64, float64[::1], {_ROWS})",
+    ),
+)
 
 
 class Optimist:
@@ -59,12 +125,52 @@ class Optimist:
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.growth = growth * (self.feature_bound / math.sqrt(self.ridge)) ** 2
         self.bias = math.sqrt(self.ridge) * self.theta_bound
-        self._ridge = _ridge.fresh(d, self.ridge)
+        self._compiled = _compiled.ready("LinUCB and C2UCB")
+        self._begin(0, _ridge.fresh(d, self.ridge))
+
+    def _begin(self, turns: int, ridge: tuple[Any, ...]) -> None:
+        plain = self._compiled is None
+        self.turns, self._ridge = turns, ridge if plain else tuple(map(np.array, ridge))
+        self._parts = (
+            self.noise, self.growth, self.bias, self.radius == "determinant", *self._ridge
+        )  # fmt: skip
+
+    def _flattened(self, features: npt.NDArray[np.float64]) -> Any:
+        """Rows of features, one behind the other, as the kernels of this process take them."""
+        flat = features.ravel()
+        return flat.tolist() if self._compiled is None else flat
+
+    def _scores(self, features: Any, turn: int) -> Any:
+        """Each row's upper confidence bound at a turn."""
+        count = len(features) // self.d
+        if self._compiled is None:
+            values = [0.0] * count
+            _ridge.scores(self._ridge, features, self.beta(turn), values)
+            return values
+        scores = np.empty(count)
+        self._compiled.calls[SCORE](scores, features, turn, *self._parts)
+        return scores
+
+    def _foremost(self, features: Any, turn: int) -> tuple[int, float]:
+        """The first row of the largest upper confidence bound at a turn, and that bound."""
+        if self._compiled is None:
+            values = self._scores(features, turn)
+            chosen = _ridge.first_best(values)
+            return chosen, values[chosen]
+        scores = np.empty(len(features) // self.d)
+        return self._compiled.calls[CHOOSE](scores, features, turn, *self._parts)  # type: ignore[no-any-return]
+
+    def _learn(self, features: Any, row: int, reward: float) -> None:
+        """One observation; ``row`` is one of the rows, and the reward is no NaN."""
+        if self._compiled is None:
+            _ridge.learn(self._ridge, features, row, reward, self.ridge)
+        else:
+            self._compiled.calls[LEARN](row, reward, self.ridge, features, *self._ridge)
 
     @property
     def theta_hat(self) -> tuple[float, ...]:
         """The ridge estimate of theta*, d numbers."""
-        return tuple(self._ridge[_ridge.THETA])
+        return tuple(_compiled.listed(self._ridge[_ridge.THETA]))
 
     def beta(self, turn: int) -> float:
         """The confidence radius at a turn."""
@@ -78,18 +184,18 @@ class Optimist:
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
         start = _ridge.fresh(self.d, self.ridge)
-        return not self.turns and [*map(list, self._ridge)] == [*map(list, start)]
+        return not self.turns and [*map(_compiled.listed, self._ridge)] == [*map(list, start)]
 
     def state(self) -> dict[str, Any]:
         """JSON-able state: the clock, and the lists of the ridge."""
-        return {"turns": self.turns, "ridge": [list(row) for row in self._ridge]}
+        return {"turns": self.turns, "ridge": [*map(_compiled.listed, self._ridge)]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""
         rows = tuple([float(number) for number in row] for row in state["ridge"])
         if list(map(len, rows)) != list(map(len, self._ridge)):
             raise ValueError(f"the saved state is not of dimension d = {self.d}")
-        self.turns, self._ridge = int(state["turns"]), rows
+        self._begin(int(state["turns"]), rows)
 
     def settings(self) -> dict[str, Any]:
         """The arguments both policies take."""
@@ -109,6 +215,8 @@ class Optimist:
 
 def reward_given(reward: Any, what: str = "reward") -> float:
     """A reward as a float; InvalidInput for NaN, infinities and numbers beyond 1e50."""
+    if type(reward) is float and abs(reward) <= MOST:  # false for a NaN
+        return reward + 0.0  # minus zero is zero
     number = float(exact(reward, what))
     if not abs(number) <= MOST:
         raise InvalidInput(f"{what} = {shown(reward)} is beyond ±{MOST:g}; rescale the rewards")

@@ -93,7 +93,7 @@ def refresh(ridge: Any, lam: float) -> None:
     """Rebuild V^-1, theta_hat and ln det from V and b: V = L L', V^-1 = L^-T L^-1; O(d^3)."""
     a, theta, moment = ridge[INVERSE], ridge[THETA], ridge[MOMENT]
     d = len(theta)
-    ridge[LOGDET][0] = _factor(a, ridge[GRAM], d, lam)
+    ridge[LOGDET][0] = factor(a, ridge[GRAM], d, lam)
     ridge[LOGDET][1] = 0.0
     for j in range(d):
         a[j * d + j] = 1.0 / a[j * d + j]
@@ -117,7 +117,7 @@ def refresh(ridge: Any, lam: float) -> None:
 
 
 @jittable
-def _factor(a: Any, gram: Any, d: int, lam: float) -> float:
+def factor(a: Any, gram: Any, d: int, lam: float) -> float:
     """Write L of V = L L' to the lower triangle of ``a``; returns ln det(V/lambda^d)."""
     log_det = 0.0
     for i in range(d):

@@ -13,9 +13,9 @@ from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
-from surefoot.policies import _ridge
+from surefoot.policies import _matching, _ridge
 from surefoot.policies._kernels import Kernels, no_pledge, register
-from surefoot.policies._optimist import Optimist, reward_given
+from surefoot.policies._optimist import TOP, Optimist, reward_given
 from surefoot.policies.base import score_given
 from surefoot.policies.linucb import arm_names
 from surefoot.policies.sets import feature_rows, norms, within
@@ -27,7 +27,8 @@ _SUMS = Context(prec=3000)
 
 
 class C2UCBRecord(NamedTuple):
-    """Parameters of C2UCB over K fixed base arms of d features, any k of them a super arm."""
+    """Parameters of C2UCB over K fixed base arms of d features, k of them a super arm: any, or
+    the pairs of a matching."""
 
     features: npt.NDArray[np.float64]
     """K*d numbers, row by row."""
@@ -40,18 +41,42 @@ class C2UCBRecord(NamedTuple):
     bias: float
     """sqrt(lambda)*S."""
     determinant: bool
+    rows: int
+    """Of the matching; 0 where any k base arms are a super arm."""
+    columns: int
+    permitted: npt.NDArray[np.int64]
+    """1 for each pair that may be matched."""
+
+
+BOUNDS, MEMBERS, COSTS, PRICES, LINKS = range(6, 11)
+"""Behind the ridge's six lists: the base arms' bounds, the super arm, and room to match in."""
 
 
 def _init(policy: C2UCBRecord, n_arms: int) -> Any:
-    """The ridge, the base arms' bounds, and the super arm."""
-    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k
+    """The ridge, the base arms' bounds, the super arm, and room to match in."""
+    room = _matching.room(policy.rows, policy.columns, policy.k if policy.rows else 0)
+    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room
 
 
 def _best(policy: C2UCBRecord, state: Any, m: int) -> Any:
     beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
-    _ridge.scores(state, policy.features, beta, state[6])
-    top_k(state[6], policy.k, state[7])
-    return 0, total(state[6], state[7])
+    _ridge.scores(state, policy.features, beta, state[BOUNDS])
+    return 0, choose(
+        policy, state[BOUNDS], state[MEMBERS], state[COSTS], state[PRICES], state[LINKS]
+    )
+
+
+@jittable
+def choose(policy: Any, weights: Any, members: Any, costs: Any, prices: Any, links: Any) -> float:
+    """Write the best super arm for the weights to ``members``; its value."""
+    if policy.rows > 0:
+        _matching.match(
+            weights, policy.rows, policy.columns, policy.k, policy.permitted,
+            costs, prices, links, members,
+        )  # fmt: skip
+    else:
+        top_k(weights, policy.k, members)
+    return total(weights, members)
 
 
 def _update(policy: C2UCBRecord, state: Any, k: int, reward: float) -> None:
@@ -63,7 +88,7 @@ def _width(policy: C2UCBRecord) -> int:
 
 
 def _member(policy: C2UCBRecord, state: Any, k: int, i: int) -> Any:
-    return state[7][i]
+    return state[MEMBERS][i]
 
 
 @jittable
@@ -147,30 +172,38 @@ class C2UCB(Optimist):
             feature_bound=feature_bound, noise=noise, ridge=ridge, radius=radius,
         )  # fmt: skip
         within(self.features, self.feature_bound, "base_arms")
-        self._flat = self.features.ravel().tolist()
+        self._flat = self._flattened(self.features)
+        self._any_k = type(oracle).__module__ == "surefoot.oracles.top_k"  # a layer beside this one
 
     @property
     def record(self) -> C2UCBRecord | None:
-        """The engine's parameters; None unless f is the sum and any k base arms are a super arm."""
-        k = getattr(self.oracle, "k", None)
+        """The engine's parameters; None unless f is the sum and the oracle one of its own.
+
+        Those are the k largest, and matchings that always have as many pairs.
+        """
+        k, rows, columns = getattr(self.oracle, "k", None), 0, 0
+        permitted: Sequence[int] = (1,)
+        matching = getattr(self.oracle, "assignment", None)
+        if matching is not None:
+            rows, columns, k, permitted = matching
         if self.f is not None or isinstance(k, bool) or not isinstance(k, int):
             return None
         return C2UCBRecord(
             self.features.ravel(), self.d, k, self.ridge, self.noise, self.growth, self.bias,
-            self.radius == "determinant",
+            self.radius == "determinant", rows, columns, np.array(permitted, dtype=np.int64),
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
         """Raise InvalidInput for a context that ``best`` would refuse."""
         self._rows(context)
 
-    def _rows(self, context: Any) -> list[float]:
+    def _rows(self, context: Any) -> Any:
         """The features at a play, flat."""
         if context is None:
             return self._flat
         rows = feature_rows(context, "context", self.d, self.n_arms)
         within(rows, self.feature_bound, "context")
-        return list(rows.ravel().tolist())
+        return self._flattened(rows)
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
@@ -187,11 +220,16 @@ class C2UCB(Optimist):
 
     def peek(self, turn: int, context: Any = None) -> tuple[SuperArm, float]:
         """What ``best`` would return at a turn, without taking it."""
-        weights = [0.0] * self.n_arms
-        _ridge.scores(self._ridge, self._rows(context), self.beta(turn), weights)
+        rows = self._rows(context)
+        if self.f is None and self._any_k and self._compiled is not None:
+            weights, out = np.empty(self.n_arms), np.empty(self.oracle.k, np.int64)
+            if self._compiled.calls[TOP](out, weights, rows, turn, *self._parts):
+                arm = tuple(out.tolist())
+                return arm, float(total(weights, arm))
+        weights = self._scores(rows, turn)
         arm = self._super_arm(self.oracle(np.array(weights)), "the oracle's answer")
         if self.f is None:
-            return arm, total(weights, arm)
+            return arm, float(total(weights, arm))
         return score_given(self, (arm, self.f(arm, np.array(weights))))
 
     def _super_arm(self, given: Any, what: str) -> SuperArm:
@@ -200,7 +238,7 @@ class C2UCB(Optimist):
             raise InvalidInput(f"{what} is {shown(given)}; it must be a list of base arms")
         arm = list(given)
         for e in arm:
-            whole = isinstance(e, int | np.integer) and not isinstance(e, bool)
+            whole = type(e) is int or (isinstance(e, int | np.integer) and not isinstance(e, bool))
             if not whole or not 0 <= e < self.n_arms:
                 raise InvalidInput(
                     f"{what} holds {shown(e)}; a base arm is an int in 0..{self.n_arms - 1}"
@@ -229,7 +267,7 @@ class C2UCB(Optimist):
             for e, r in zip(members, reward, strict=True)
         ]
         for e, number in zip(members, rewards, strict=True):
-            _ridge.learn(self._ridge, flat, e, number, self.ridge)
+            self._learn(flat, e, number)
 
     def value(self, base_rewards: Sequence[Any], super_arm: SuperArm | None = None) -> Any:
         """The reward of a super arm from those of its base arms: f applied to them.

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
+from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
     NANO,
@@ -76,6 +77,17 @@ def _kl(p: float, q: float) -> float:
 
 
 register_index(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+
+
+def _live_best(m: int, c: float, plays: Any, sums: Any, ceilings: Any) -> tuple[int, float]:
+    return foremost(KLUCBRecord(c), (plays, sums), ceilings, m)
+
+
+def _live_update(k: int, reward: float, c: float, plays: Any, sums: Any, ceilings: Any) -> None:
+    learn(KLUCBRecord(c), (plays, sums), ceilings, k, reward)
+
+
+wrap_index(KLUCBRecord, _live_best, _live_update)
 
 
 class KLUCB(IndexPolicy):

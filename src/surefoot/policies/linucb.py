@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
@@ -11,6 +12,7 @@ import numpy.typing as npt
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
+from surefoot.policies._compiled import listed
 from surefoot.policies._kernels import Kernels, itself, no_pledge, one, register
 from surefoot.policies._optimist import Optimist, reward_given
 from surefoot.policies.base import arm_labels
@@ -134,7 +136,7 @@ class LinUCB(Optimist):
             raise InvalidInput("labels name the rows of arms = (K, d); there are no such rows")
         self.n_arms = None if self.features is None else len(self.features)
         self.arms = None if self.n_arms is None else arm_names(labels, self.n_arms)
-        self._flat = [] if self.features is None else self.features.ravel().tolist()
+        self._flat = [] if self.features is None else self._flattened(self.features)
 
     @property
     def record(self) -> LinUCBRecord | None:
@@ -150,7 +152,7 @@ class LinUCB(Optimist):
         """Raise InvalidInput for a context that ``best`` would refuse."""
         self._rows(context)
 
-    def _rows(self, context: Any) -> list[float]:
+    def _rows(self, context: Any) -> Any:
         """The features at a play, flat."""
         if context is None and self.features is not None:
             return self._flat
@@ -162,7 +164,7 @@ class LinUCB(Optimist):
             return []
         rows = feature_rows(context, "context", self.d, self.n_arms)
         within(rows, self.feature_bound, "context")
-        return list(rows.ravel().tolist())
+        return self._flattened(rows)
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
@@ -176,24 +178,25 @@ class LinUCB(Optimist):
         self, turn: int, context: Any = None, allowed: Sequence[int] | None = None
     ) -> tuple[Any, float]:
         """What ``best`` would return at a turn, without taking it."""
-        flat, beta = self._rows(context), self.beta(turn)
+        flat = self._rows(context)
         if self.set is not None:
             if allowed is not None:
                 raise InvalidInput(
                     f"allowed = {shown(allowed)}: the points of a {type(self.set).__name__} have "
                     "no numbers; give a smaller set"
                 )
-            return self.set.optimum(self._ridge[_ridge.THETA], self._ridge[_ridge.INVERSE], beta)
+            return self.set.optimum(
+                self.theta_hat, listed(self._ridge[_ridge.INVERSE]), self.beta(turn)
+            )
         count = len(flat) // self.d
+        if allowed is None and count:
+            return self._foremost(flat, turn)
         rows = sorted(range(count) if allowed is None else allowed)
         if not rows or not 0 <= rows[0] <= rows[-1] < count:
             raise InvalidInput(f"allowed = {shown(allowed)} must be some of 0..{count - 1}")
-        if allowed is not None:
-            flat = [x for row in rows for x in flat[row * self.d : (row + 1) * self.d]]
-        values = [0.0] * len(rows)
-        _ridge.scores(self._ridge, flat, beta, values)
-        chosen = _ridge.first_best(values)
-        return int(rows[chosen]), values[chosen]
+        some = np.array(flat).reshape(count, self.d)[[*map(operator.index, rows)]]
+        chosen, score = self._foremost(self._flattened(some), turn)
+        return int(rows[chosen]), score
 
     def select(self, context: Any, rng: np.random.Generator) -> Any:
         """Take a turn: the action of the largest upper confidence bound."""
@@ -204,16 +207,18 @@ class LinUCB(Optimist):
         number = reward_given(reward)
         if self.set is not None:
             self._rows(context)
-            flat, row = point_given(arm, self.d), 0
-            within(np.array([flat]), self.feature_bound, "action")
+            point = np.array([point_given(arm, self.d)])
+            within(point, self.feature_bound, "action")
+            flat, row = self._flattened(point), 0
         else:
             flat, row = self._rows(context), arm
             count = len(flat) // self.d
-            if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+            whole = type(arm) is int or isinstance(arm, np.integer)
+            if not whole and (isinstance(arm, bool) or not isinstance(arm, int)):
                 raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
             if not 0 <= arm < count:
                 raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
-        _ridge.learn(self._ridge, flat, int(row), number, self.ridge)
+        self._learn(flat, int(row), number)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings; ``arms`` of a set is its class name and its settings."""

@@ -9,9 +9,18 @@ from fractions import Fraction
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact, exact_range, shown
+from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
+from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import NANO, IndexKernels, no_pledge, register_index
+from surefoot.policies._kernels import (
+    LINE_KERNELS,
+    NANO,
+    IndexKernels,
+    LineKernels,
+    no_pledge,
+    register_index,
+)
 from surefoot.policies.base import arm_labels
 
 _BASE = 1_000_000_000
@@ -34,6 +43,7 @@ def _init(policy: MVUCBRecord, n_arms: int) -> Any:
     return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
 
 
+@jittable
 def _scale(policy: MVUCBRecord, m: int) -> Any:
     # 12 K m^3 itself would leave an int64.
     return policy.level + 3.0 * math.log(m)
@@ -49,17 +59,74 @@ def _index(policy: MVUCBRecord, state: Any, k: int, s: float, best: float) -> An
     return policy.rho * mean - variance + (5.0 + policy.rho) * math.sqrt(s / (2.0 * plays))
 
 
+def _rise(policy: MVUCBRecord, m: int) -> Any:
+    s = math.sqrt(_scale(policy, m))
+    return s, 1.5 / (m * s), (5.0 + policy.rho) * (1.0 + s)
+
+
+def _line(policy: MVUCBRecord, state: Any, k: int) -> Any:
+    plays = state[0][k]
+    mean = float(state[1][k]) / NANO / plays
+    square = (float(state[2][k]) + float(state[3][k]) / NANO) / NANO / plays
+    variance = max(0.0, square - mean * mean)
+    return policy.rho * mean - variance, (5.0 + policy.rho) / math.sqrt(2.0 * plays)
+
+
+@jittable
+def _read(policy: MVUCBRecord, state: Any, k: int) -> Any:
+    return state[0][k], state[1][k], state[2][k], state[3][k]
+
+
+@jittable
+def _gain(policy: MVUCBRecord, known: Any, nano: int) -> Any:
+    plays, total, high, low = known
+    square = nano * nano
+    digit = low + square % _BASE
+    return plays + 1, total + nano, high + square // _BASE + digit // _BASE, digit % _BASE
+
+
+def _above(policy: MVUCBRecord, known: Any, level: float) -> Any:
+    plays, total, high, low = known
+    gained = float(total) * 1e-9
+    squares = (float(high) + float(low) * 1e-9) * 1e-9
+    return (policy.rho * gained - squares) * plays + gained * gained > plays * (plays * level)
+
+
+@jittable
+def _write(policy: MVUCBRecord, state: Any, k: int, known: Any) -> None:
+    state[0][k], state[1][k], state[2][k], state[3][k] = known
+
+
 def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
-    units = math.floor(reward * NANO + 0.5)
-    square = units * units
-    low = state[3][k] + square % _BASE
-    state[0][k] += 1
-    state[1][k] += units
-    state[2][k] += square // _BASE + low // _BASE
-    state[3][k] = low % _BASE
+    nano = math.floor(reward * NANO + 0.5)
+    _write(policy, state, k, _gain(policy, _read(policy, state, k), nano))
 
 
 register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+
+
+def _live_best(
+    m: int, rho: float, level: float, plays: Any, sums: Any, high: Any, low: Any, ceilings: Any
+) -> tuple[int, float]:
+    return foremost(MVUCBRecord(rho, level), (plays, sums, high, low), ceilings, m)
+
+
+def _live_update(
+    k: int,
+    reward: float,
+    rho: float,
+    level: float,
+    plays: Any,
+    sums: Any,
+    high: Any,
+    low: Any,
+    ceilings: Any,
+) -> None:
+    learn(MVUCBRecord(rho, level), (plays, sums, high, low), ceilings, k, reward)
+
+
+wrap_index(MVUCBRecord, _live_best, _live_update)
+LINE_KERNELS[MVUCBRecord] = LineKernels(_rise, _line, _read, _gain, _above, _write)
 
 
 class MVUCB(IndexPolicy):

@@ -8,10 +8,13 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput
+from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
+    LINE_KERNELS,
     NANO,
     IndexKernels,
+    LineKernels,
     add,
     count_and_sum,
     no_pledge,
@@ -36,7 +39,47 @@ def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any
     return float(state[1][k]) / NANO / plays + math.sqrt(s / plays)
 
 
+def _rise(policy: UCB1Record, m: int) -> Any:
+    s = math.sqrt(policy.c * math.log(m))
+    return s, policy.c / (2.0 * m * s), 1.0 + s
+
+
+def _line(policy: UCB1Record, state: Any, k: int) -> Any:
+    plays = state[0][k]
+    return float(state[1][k]) / NANO / plays, 1.0 / math.sqrt(plays)
+
+
+def _read(policy: UCB1Record, state: Any, k: int) -> Any:
+    return state[0][k], state[1][k]
+
+
+def _gain(policy: UCB1Record, known: Any, nano: int) -> Any:
+    plays, total = known
+    return plays + 1, total + nano
+
+
+def _above(policy: UCB1Record, known: Any, level: float) -> Any:
+    plays, total = known
+    return float(total) > level * NANO * plays
+
+
+def _write(policy: UCB1Record, state: Any, k: int, known: Any) -> None:
+    state[0][k], state[1][k] = known
+
+
 register_index(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+
+
+def _live_best(m: int, c: float, plays: Any, sums: Any, ceilings: Any) -> tuple[int, float]:
+    return foremost(UCB1Record(c), (plays, sums), ceilings, m)
+
+
+def _live_update(k: int, reward: float, c: float, plays: Any, sums: Any, ceilings: Any) -> None:
+    learn(UCB1Record(c), (plays, sums), ceilings, k, reward)
+
+
+wrap_index(UCB1Record, _live_best, _live_update)
+LINE_KERNELS[UCB1Record] = LineKernels(_rise, _line, _read, _gain, _above, _write)
 
 
 class UCB1(IndexPolicy):

@@ -28,6 +28,7 @@ adds up: 1.4e-15 of it."""
 TURN, TOTAL, HIGH, LOW, LEAST_N, LEAST_TOTAL, LEAST_HIGH, LEAST_LOW = range(8)
 # Columns of ``ruling``: whether there is one; if so, the exact answers for the next play.
 GIVEN, OPENED, SHORT, LESS = range(4)
+DOUBT = -2
 
 
 class Promise(NamedTuple):
@@ -128,45 +129,57 @@ def interleave_moments(
     ``marks``. Nothing of a play in doubt has happened yet.
     """
     while sums[TURN] < len(block.arms) and books[T] < checkpoints[-1]:
-        j, t, k = sums[TURN], books[T], block.arms[sums[TURN]]
-        ruled = ruling[GIVEN] == 1
-        if ruled or gate == UNGUARDED:
-            opened = ruling[OPENED] if ruled else 1
-        else:
-            opened = gate_near(promise, t, sums[TOTAL], sums[HIGH], sums[LOW])
-            if opened < 0:
-                return True
-        explores = opened == 1 and k >= 0
-        units = block.rewards[j] if explores else promise.value
-        square = units * units
-        digit = sums[LOW] + square % BASE
-        total = sums[TOTAL] + units
-        high, low = sums[HIGH] + square // BASE + digit // BASE, digit % BASE
-        slack, error = slack_near(promise, t + 1, total, high, low)
-        if ruled:
-            short, less = ruling[SHORT], ruling[LESS]
-            ruling[GIVEN] = 0
-        else:
-            short = 1 - sign_near(slack, error)
-            less = 1 - sign_near(slack - least[0], error + least[1])
-            if short == 2 or less == 2:
-                return True
-        sums[TOTAL], sums[HIGH], sums[LOW] = total, high, low
-        books[T] = t + 1
-        if less == 1:
-            least[0], least[1] = slack, error
-            sums[LEAST_N], sums[LEAST_TOTAL] = t + 1, total
-            sums[LEAST_HIGH], sums[LEAST_LOW] = high, low
-        books[BELOW] += short
-        if explores:
+        j = sums[TURN]
+        arm = step(gate, promise, block, books, sums, least, ruling)
+        if arm == DOUBT:
+            return True
+        if arm >= 0:
             lose(losses, top, block.means[j], block.variances[j])
-        else:
-            books[DEFAULTS] += 1
-        if opened == 1:
-            sums[TURN] = j + 1
-        if t + 1 == checkpoints[books[NEXT]]:
-            note(books, sums, losses, k if explores else -1, trace, marks)
+        if books[T] == checkpoints[books[NEXT]]:
+            note(books, sums, losses, arm, trace, marks)
     return False
+
+
+@jittable
+def step(
+    gate: int, promise: Promise, block: Block, books: Any, sums: Any, least: Any, ruling: Any
+) -> int:
+    """Make one play, and return its arm: -1 for the default, DOUBT where it was not made."""
+    j, t, k = sums[TURN], books[T], block.arms[sums[TURN]]
+    ruled = ruling[GIVEN] == 1
+    if ruled or gate == UNGUARDED:
+        opened = ruling[OPENED] if ruled else 1
+    else:
+        opened = gate_near(promise, t, sums[TOTAL], sums[HIGH], sums[LOW])
+        if opened < 0:
+            return DOUBT
+    explores = opened == 1 and k >= 0
+    units = block.rewards[j] if explores else promise.value
+    square = units * units
+    digit = sums[LOW] + square % BASE
+    total = sums[TOTAL] + units
+    high, low = sums[HIGH] + square // BASE + digit // BASE, digit % BASE
+    slack, error = slack_near(promise, t + 1, total, high, low)
+    if ruled:
+        short, less = ruling[SHORT], ruling[LESS]
+        ruling[GIVEN] = 0
+    else:
+        short = 1 - sign_near(slack, error)
+        less = 1 - sign_near(slack - least[0], error + least[1])
+        if short == 2 or less == 2:
+            return DOUBT
+    sums[TOTAL], sums[HIGH], sums[LOW] = total, high, low
+    books[T] = t + 1
+    if less == 1:
+        least[0], least[1] = slack, error
+        sums[LEAST_N], sums[LEAST_TOTAL] = t + 1, total
+        sums[LEAST_HIGH], sums[LEAST_LOW] = high, low
+    books[BELOW] += short
+    if not explores:
+        books[DEFAULTS] += 1
+    if opened == 1:
+        sums[TURN] = j + 1
+    return int(k) if explores else -1
 
 
 @jittable

@@ -56,10 +56,12 @@ class Block(NamedTuple):
     """A lower bound on the mean reward of all turns up to this one, in units; 0 from a policy
     whose agent asks for none."""
     means: Any
-    """The true mean of what was played."""
+    """The true mean of what was played; of single arms the fast drivers do not write it."""
     variances: Any
     drawn: Any
     """Scratch: the rewards of this turn's base arms."""
+    spans: Any
+    """What the compiled calendars skip by, see ``spans``."""
 
 
 def base_path(
@@ -84,7 +86,8 @@ def base_path(
         m = first + j
         k, score = best(policy, state, m)
         if not score > rival:
-            block.arms[j] = -1
+            block.arms[j], block.rewards[j] = -1, 0
+            block.means[j] = block.variances[j] = 0.0
             continue
         block.arms[j] = k
         block.pledges[j] = math.floor(pledge(policy, state, k) * scale.width) + scale.low * m
@@ -92,14 +95,14 @@ def base_path(
         mean = variance = 0.0
         for i in range(width(policy)):
             e = member(policy, state, k, i)
-            units = int(draw(environment, key, m, e)) * scale.times // scale.over
+            units = units_of(scale, draw(environment, key, m, e))
             block.drawn[i] = units
             reward += units
             mean += means[e]
             variance += variances[e]
         for i in range(width(policy)):
-            told = (block.drawn[i] - scale.low) / scale.width
-            update(policy, state, member(policy, state, k, i), told)
+            e = member(policy, state, k, i)
+            update(policy, state, e, told(scale, block.drawn[i]))
         block.rewards[j] = reward
         block.means[j] = mean
         block.variances[j] = variance
@@ -155,6 +158,22 @@ def interleave(
             spot += 1
     books[T], books[DEFAULTS], books[SLACK] = t, defaults, slack
     books[LEAST], books[BELOW], books[NEXT] = least, below, spot
+
+
+@jittable
+def units_of(scale: Any, drawn: Any, whole: bool = False) -> Any:
+    """A draw in units of the books, rounded down where they are coarser.
+
+    ``whole``: they surely are not; a division costs more than the draw.
+    """
+    units = int(drawn) * scale.times
+    return units if whole or scale.over == 1 else units // scale.over
+
+
+@jittable
+def told(scale: Any, units: Any) -> float:
+    """A reward as the policy is told it."""
+    return float((units - scale.low) / scale.width)
 
 
 @jittable

@@ -11,15 +11,16 @@ from surefoot._exact import PLAYS, shown
 from surefoot.agents._agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
+from surefoot.floors import MeanVarianceFloor
 from surefoot.policies import _kernels
-from surefoot.simulation import live
+from surefoot.simulation import live, spans
 from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import check_agent, check_environment, has_kernels, positive
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.path import Block, Scale
 from surefoot.simulation.trace import Ints, T, Trace
 
-BLOCK = 8192
+BLOCK = 32_768
 """Turns of the base path held at a time; memory does not grow with the horizon."""
 
 
@@ -136,36 +137,42 @@ class Plan:
         self, walk: Walk, names: list[str], key: int, engine: Engine, stopped: Callable[[], bool]
     ) -> dict[str, Trace]:
         environment = self.environment
-        state = tuple(engine.array(row) for row in _kernels.init(walk.policy, environment.n_arms))
+        driver = engine.driver(walk.kind)
+        state = tuple(engine.array(row) for row in driver.init(walk.policy, environment.n_arms))
         truth = (
             engine.array(environment.means.tolist()),
             engine.array(environment.variances.tolist()),
         )
         size = -(-self.horizon // -(-self.horizon // BLOCK))  # equal blocks: none goes far beyond
-        block = _block(size, _kernels.width(walk.policy), engine)
+        width, best = _kernels.width(walk.policy), float(environment.best)
+        single = _kernels.KERNELS[walk.kind].member is _kernels.itself
+        block = _block(size, width, spans.blank(size, truth, best, single), engine)
         calendars = {
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
             for name in names
         }
+        moments = any(isinstance(self.agents[name].floor, MeanVarianceFloor) for name in names)
+        pledged = any(self.agents[name].gate == "pledge" for name in names)
         first = 1
         while any(one.books[T] < self.horizon for one in calendars.values()):
             if stopped():
                 raise live.Stopped
-            engine.base_path(
+            driver.walk(
                 walk.policy, state, environment.record, engine.word(key), first, walk.scale,
                 walk.rival, truth, block,
             )  # fmt: skip
+            engine.survey(block, pledged, moments)
             for one in calendars.values():
                 one.live(block)
             first += size
         return {name: one.trace() for name, one in calendars.items()}
 
 
-def _block(size: int, width: int, engine: Engine) -> Block:
+def _block(size: int, width: int, skips: Any, engine: Engine) -> Block:
     """An empty block; ``width``: how many base arms a turn plays."""
-    whole, real = [0] * size, [0.0] * size
-    parts: tuple[list[Any], ...] = (whole, whole, whole, real, real, [0] * width)
-    return Block(*map(engine.array, parts))
+    arms, rewards, pledges = (engine.zeros(size, int) for _ in range(3))
+    means, variances = (engine.zeros(size, float) for _ in range(2))
+    return Block(arms, rewards, pledges, means, variances, engine.zeros(width, int), skips)
 
 
 def grid(horizon: int, first: int = 0) -> Ints:

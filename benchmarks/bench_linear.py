@@ -1,0 +1,128 @@
+"""How fast the engine's linear policies are, beside a solve at every play.
+
+    uv run benchmarks/bench_linear.py
+
+Random instances with K = 2d arms in the paper's setting. CPU time of one thread, contenders taking
+turns in one process, as median and minimum of the repetitions: read ratios, they survive a busy
+machine. Takes about three minutes, most of it compilation.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import time
+from collections.abc import Callable
+from statistics import median
+from typing import Any
+
+import numba
+import numpy as np
+
+import surefoot as sf
+from surefoot.oracles import TopK
+from surefoot.policies import _kernels
+from surefoot.simulation import gram, gram_sets, path
+from surefoot.simulation.compiled import engine
+from surefoot.simulation.path import Block, Scale
+
+REPETITIONS = 5
+SIZE = 8192
+CASES = ((5, 1), (7, 1), (9, 1), (5, 3), (7, 3), (7, 7), (9, 9))
+
+
+@numba.njit
+def solving(X: Any, mu: Any, k: int, lam: float, S: float, T: int, seed: int) -> float:
+    """The policy as one writes it down: V, b, a solve for theta_hat and the norms at each play."""
+    np.random.seed(seed)  # noqa: NPY002  (what compiled code has)
+    K, d = X.shape
+    V, b, w = lam * np.eye(d), np.zeros(d), np.zeros(K)
+    L2 = 0.0
+    for i in range(K):
+        L2 = max(L2, X[i] @ X[i])
+    received = 0.0
+    for m in range(1, T + 1):
+        growth = L2 / lam * (1 if k == 1 else K)
+        beta = math.sqrt(d * math.log(2.0 * m * m * (1 + m * growth))) + math.sqrt(lam) * S
+        theta = np.linalg.solve(V, b)
+        spread = np.linalg.solve(V, X.T)
+        for i in range(K):
+            w[i] = X[i] @ theta + beta * math.sqrt(X[i] @ np.ascontiguousarray(spread[:, i]))
+        for _ in range(k):
+            e = np.argmax(w)
+            w[e] = -math.inf
+            reward = 1.0 if np.random.random() < mu[e] else 0.0  # noqa: NPY002
+            for i in range(d):
+                b[i] += reward * X[e, i]
+                for j in range(d):
+                    V[i, j] += X[e, i] * X[e, j]
+            received += reward
+    return received
+
+
+def taken(walk: Any, init: Any, policy: Any, world: Any, T: int) -> None:
+    """The turns of a base path, block by block, as the engine takes them."""
+    state = tuple(np.array(one) for one in init(policy, world.n_arms))
+    whole, real = (np.zeros(SIZE, kind) for kind in (np.int64, np.float64))
+    lists = (*(whole.copy() for _ in range(3)), real, real.copy())
+    room = np.zeros(_kernels.width(policy), np.int64)
+    unused = [np.zeros(1)] * (len(Block._fields) - 6)
+    block = Block(*lists, room, *unused)
+    for first in range(1, T, SIZE):
+        walk(
+            policy, state, world.record, np.uint64(1), first, Scale(1, 1, 0, 1), -math.inf,
+            (world.means, world.variances), block,
+        )  # fmt: skip
+
+
+def compete(contenders: dict[str, tuple[Callable[[], Any], int]]) -> dict[str, list[float]]:
+    """CPU ns a turn of each contender, which take turns; the first round only warms up."""
+    times: dict[str, list[float]] = {name: [] for name in contenders}
+    for repetition in range(REPETITIONS + 1):
+        for name, (call, turns) in contenders.items():
+            start = time.thread_time_ns()
+            call()
+            if repetition:
+                times[name].append((time.thread_time_ns() - start) / turns)
+    return times
+
+
+def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
+    """The lines of the table for d features and super arms of k base arms."""
+    world = sf.LinearArms.embedded(2 * d, d, seed=3)
+    policy: Any = sf.LinUCB(world.X) if k == 1 else sf.C2UCB(world.X, TopK(k))
+    record, form = policy.record, gram if k == 1 else gram_sets
+    long, short = (64, 8) if k == 1 else (16, 4)
+    times = compete({
+        "numba, a solve a play": (
+            lambda: solving(world.X, world.means, k, policy.ridge, 1.0, short * 1024, 1),
+            short * 1024,
+        ),
+        "plain loop, compiled": (
+            lambda: taken(base, _kernels.init, record, world, short * SIZE), short * SIZE,
+        ),
+        "Gram form": (
+            lambda: taken(walks[k == 1], form.init, record, world, long * SIZE), long * SIZE,
+        ),
+    })  # fmt: skip
+    first = median(next(iter(times.values())))
+    return [
+        f"| {'LinUCB' if k == 1 else 'C2UCB'} | {d} | {2 * d} | {k} | {name} | {median(t):.0f} "
+        f"| {min(t):.0f} | {first / median(t):.1f} |"
+        for name, t in times.items()
+    ]
+
+
+def main() -> None:
+    """Measure, and write the table to the terminal."""
+    engine()  # numba learns the kernels
+    compiled = numba.njit(nogil=True, _nrt=False)  # as the engine does
+    base = compiled(path.base_path)
+    walks = {True: compiled(gram.walk), False: compiled(gram_sets.walk)}
+    lines = [line for d, k in CASES for line in rows(d, k, base, walks)]
+    head = "| policy | d | K | k | contender | median ns | min ns | times faster |"
+    sys.stdout.write("\n".join([head, "|---" * 8 + "|", *lines, ""]))
+
+
+if __name__ == "__main__":
+    main()

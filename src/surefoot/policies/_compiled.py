@@ -1,0 +1,198 @@
+"""The kernels of live policies, compiled: for a process that called ``surefoot.warmup``.
+
+A policy's kernels take its parameter record, and what crosses from Python into compiled code as a
+record costs more than a choice does. So each policy brings wrappers of its kernels that take the
+record's fields and the state's arrays one by one. The text that runs is the same, and so is every
+decision, to the last bit.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+from functools import cache
+from typing import Any, NamedTuple, Self, get_type_hints
+
+import numpy as np
+
+from surefoot._compile import compiling
+from surefoot._jit import jittable
+from surefoot.policies import _kernels
+from surefoot.policies._kernels import index, scale, update
+
+
+class Live(NamedTuple):
+    """Wrappers of one policy's kernels, as text, and the types they take, as numba spells them.
+
+    What they are called with is up to the policy; each has its signature behind it.
+    """
+
+    texts: tuple[Callable[..., Any], ...]
+    signatures: tuple[str, ...]
+
+
+LIVE: dict[str, Live] = {}
+"""By the name of the policy whose kernels they wrap."""
+
+
+class Compiled:
+    """The compiled wrappers of one policy. Copies of a policy share them."""
+
+    __slots__ = ("calls",)
+
+    def __init__(self, calls: tuple[Callable[..., Any], ...]) -> None:
+        self.calls = calls
+
+    def __copy__(self) -> Self:
+        return self
+
+    def __deepcopy__(self, memo: Any) -> Self:
+        return self
+
+
+_READY: dict[str, Compiled] = {}
+
+
+def ready(name: str) -> Compiled | None:
+    """The compiled wrappers of a policy; None where nothing was warmed up."""
+    return _READY.get(name)
+
+
+def wrap_index(
+    record: type, best: Callable[..., Any], update: Callable[..., Any],
+    pledge: Callable[..., Any] | None = None,
+) -> None:  # fmt: skip
+    """Make the wrappers of an index policy known.
+
+    ``best(turn, *record, *state, ceilings)``, ``update(arm, reward, *record, *state, ceilings)``
+    and ``pledge(arm, *record, *state, ceilings)``, state being the lists of ``IndexKernels.init``.
+    """
+    fields = [_SPELLED[kind] for kind in get_type_hints(record).values()]
+    rows = _kernels.INDEX_KERNELS[record].init(None, 1)
+    rest = ", ".join([*fields, *(f"{_SPELLED[type(row[0])]}[::1]" for row in rows), "float64[::1]"])
+    texts = (best, update) if pledge is None else (best, update, pledge)
+    signatures = (
+        f"Tuple((int64, float64))(int64, {rest})",
+        f"void(int64, float64, {rest})",
+        f"float64(int64, {rest})",
+    )
+    LIVE[record.__name__.removesuffix("Record")] = Live(texts, signatures[: len(texts)])
+
+
+@jittable
+def look_ahead(policy: Any, state: Any, ceilings: Any, turn: int) -> None:
+    """Draw up every arm's ceiling, good for the turns up to this one; behind them, their scale."""
+    reach = scale(policy, turn)
+    ceilings[-1] = reach
+    for k in range(len(ceilings) - 1):
+        ceilings[k] = index(policy, state, k, reach, -math.inf) + MARGIN
+
+
+@jittable
+def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, float]:
+    """The choice of ``_kernels.argmax`` among all arms; few indices are computed anew."""
+    s = scale(policy, turn)
+    if s > ceilings[-1]:
+        look_ahead(policy, state, ceilings, turn + 1 + (turn >> SHIFT))
+    leader = 0
+    for k in range(len(ceilings) - 1):
+        if ceilings[k] > ceilings[leader]:
+            leader = k
+    score = index(policy, state, leader, s, -math.inf)
+    chosen = -1
+    top = -math.inf
+    for k in range(len(ceilings) - 1):
+        if ceilings[k] >= score:
+            y = index(policy, state, k, s, top)
+            if chosen < 0 or y > top:
+                chosen = k
+                top = y
+    return chosen, top
+
+
+@jittable
+def learn(policy: Any, state: Any, ceilings: Any, k: int, reward: float) -> None:
+    """One reward of one arm, and the arm's new ceiling."""
+    update(policy, state, k, reward)
+    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
+
+
+SHIFT = 6
+"""Ceilings are drawn up for the next m/64 turns: wider ones let more arms through, narrower ones
+are drawn up more often."""
+MARGIN = 1e-9
+"""An index that is found by iteration may fall by less than this while its scale grows."""
+
+_SPELLED = {bool: "boolean", int: "int64", float: "float64"}
+
+
+def warm_up() -> list[str]:
+    """Compile the wrappers of every policy known so far, or load what the cache has.
+
+    Returns the names of those that were compiled. Needs numba.
+    """
+    import numba
+
+    if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
+        return []
+    anew = []
+    with compiling() as njit:
+        teach()
+        for name, live in sorted(LIVE.items()):
+            if name in _READY:
+                continue
+            calls = tuple(
+                njit(signature)(text)
+                for text, signature in zip(live.texts, live.signatures, strict=True)
+            )
+            if not all(sum(getattr(call.stats, "cache_hits", {}).values()) for call in calls):
+                anew.append(name)
+            _READY[name] = Compiled(calls)
+    return anew
+
+
+def arrays(rows: Any) -> tuple[Any, ...] | None:
+    """Lists of numbers as arrays of int64 or float64; None where a number does not fit."""
+    try:
+        made = tuple(np.array(row, np.int64 if type(row[0]) is int else float) for row in rows)
+    except OverflowError:
+        return None
+    same = all(listed(one) == list(row) for one, row in zip(made, rows, strict=True))
+    return made if same else None
+
+
+def listed(row: Any) -> list[Any]:
+    """A row of a state as a list of plain numbers, a copy."""
+    return row.tolist() if isinstance(row, np.ndarray) else list(row)
+
+
+@cache
+def teach() -> None:
+    """Give numba the dispatchers' choice: the kernel that belongs to the record's class."""
+    from numba.extending import overload
+
+    for table, names in (
+        (_kernels.KERNELS, ("best", "update", "pledge", "width", "member")),
+        (_kernels.INDEX_KERNELS, ("scale", "index")),
+        (_kernels.LINE_KERNELS, _kernels.LineKernels._fields),
+    ):
+        for name in names:
+            overload(getattr(_kernels, name), strict=False)(_chooser(table, name))
+
+
+def _chooser(table: dict[type, Any], name: str) -> Callable[..., Any]:
+    """What numba asks at compile time, with the types of a dispatcher's arguments."""
+
+    def choose(policy: Any, *_: Any) -> Any:
+        kernels = entry(table, policy)
+        return None if kernels is None else getattr(kernels, name)
+
+    return choose
+
+
+def entry(table: dict[type, Any], record: Any) -> Any:
+    """What a table has for the class of a record, which numba names by its type."""
+    from numba import types
+
+    named: Any = record
+    return table.get(named.instance_class) if isinstance(record, types.BaseNamedTuple) else None

@@ -1,0 +1,161 @@
+"""A ridge regression over K fixed rows X, as the compiled engine keeps it: its Gram form.
+
+    G = X V^-1 X'  (K, K),   q = diag G,   y = X theta_hat
+
+Neither V^-1 nor theta_hat is needed. After n more observations of row k, z their mean surprise,
+
+    p = G[k],  z = (sum of rewards - n y_k)/(1 + n p_k),  w = n/(1 + n p_k)
+    y_i + p_i z,   q_i - p_i^2 w,   G - w p p',   ln det V + ln(1 + n p_k)
+
+(Sherman-Morrison, for n equal rows at once). Each such step cancels digits of q in the proportion
+1 + n p_k, in which det V grows. So all is computed anew, from V = lambda*I + sum n_i x_i x_i' with
+counts and sums of rewards that are integers, whenever det V has grown by ``SURPRISE``, which is
+rare as the logarithms sum to ln det(V/lambda^d), and every ``EVERY`` steps.
+"""
+
+from __future__ import annotations
+
+import math
+from typing import Any
+
+from surefoot._jit import jittable
+from surefoot.policies import _ridge
+from surefoot.policies._ridge import GAIN, GRAM, INVERSE, LOGDET, MOMENT
+
+COUNTS, SUMS, CROSS, NORMS, MEANS, ROW, VALUES, ROOTS, AGE = range(-9, 0)
+"""Behind the policy's own lists, whose first six are a ridge and serve as room here: plays and
+rewards (in units) of each row; G, q, y; p; indices; X L^-T for V = L L'; by how much det V has
+grown since all was computed anew, in how many steps, and its logarithm then."""
+EVERY = 1024
+SURPRISE = 1e3
+
+
+def behind(policy: Any, own: tuple[Any, ...], n_arms: int) -> Any:
+    """The lists of a policy, and behind them its Gram form before the first observation.
+
+    G = X X'/lambda, added up as ``_ridge.norm`` does: where all rows are of one length the first
+    turn is a tie, which not every policy decides with a tolerance.
+    """
+    x = [policy.features[i * policy.d : (i + 1) * policy.d].tolist() for i in range(n_arms)]
+    over = 1.0 / policy.ridge
+    cross = [_dot(one, [over * number for number in other]) for one in x for other in x]
+    norms = [cross[i * n_arms + i] for i in range(n_arms)]
+    counts, sums = [0] * n_arms, [0] * n_arms
+    means, row, values = ([0.0] * n_arms for _ in range(3))
+    roots = [0.0] * (n_arms * policy.d)
+    return *own, counts, sums, cross, norms, means, row, values, roots, [1.0, 0.0, 0.0]
+
+
+def _dot(one: list[float], other: list[float]) -> float:
+    total = 0.0
+    for x, y in zip(one, other, strict=True):
+        total += x * y
+    return total
+
+
+@jittable
+def beta(policy: Any, state: Any, m: int, grown: float) -> float:
+    """The policy's radius at turn m; ``grown``: by how much det V has, since the last step."""
+    if policy.determinant:
+        state[LOGDET][0] = state[AGE][2] + math.log(state[AGE][0] * grown)
+    return _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
+
+
+@jittable
+def root(square: float) -> float:
+    """Its square root; rounding may have left it below zero."""
+    # Compiled, max() takes twice as long.
+    return math.sqrt(square if square > 0.0 else 0.0)  # noqa: FURB136
+
+
+@jittable
+def renew(policy: Any, state: Any, low: int, width: int) -> None:
+    """Compute all from the counts and sums; O(K d^2 + K^2 d). A reward is (units - low)/width."""
+    n_arms, d = len(state[NORMS]), policy.d
+    factor, roots, target = state[INVERSE], state[ROOTS], state[GAIN]
+    _observed(policy, state, low, width)
+    state[AGE][2] = _ridge.factor(factor, state[GRAM], d, policy.ridge)
+    _solve(factor, d, state[MOMENT], 0, target)
+    for i in range(n_arms):
+        _solve(factor, d, policy.features, i * d, roots)
+    for i in range(n_arms):
+        mean = 0.0
+        for a in range(d):
+            mean += roots[i * d + a] * target[a]
+        state[MEANS][i] = mean
+        for j in range(i + 1):
+            inner = 0.0
+            for a in range(d):
+                inner += roots[i * d + a] * roots[j * d + a]
+            state[CROSS][i * n_arms + j] = inner
+            state[CROSS][j * n_arms + i] = inner
+        state[NORMS][i] = state[CROSS][i * n_arms + i]
+    state[AGE][0], state[AGE][1] = 1.0, 0.0
+
+
+@jittable
+def _observed(policy: Any, state: Any, low: int, width: int) -> None:
+    """V, its lower triangle, and b."""
+    d, gram, moment, x = policy.d, state[GRAM], state[MOMENT], policy.features
+    for a in range(d):
+        moment[a] = 0.0
+        for b in range(a):
+            gram[a * d + b] = 0.0
+        gram[a * d + a] = policy.ridge
+    for i in range(len(state[COUNTS])):
+        plays = state[COUNTS][i]
+        total = (state[SUMS][i] - plays * low) / width
+        for a in range(d):
+            moment[a] += x[i * d + a] * total
+            weight = plays * x[i * d + a]
+            for b in range(a + 1):
+                gram[a * d + b] += weight * x[i * d + b]
+
+
+@jittable
+def _solve(factor: Any, d: int, vectors: Any, start: int, out: Any) -> None:
+    """Write L^-1 v to the place in ``out`` that v has in ``vectors``."""
+    for a in range(d):
+        rest = vectors[start + a]
+        for b in range(a):
+            rest -= factor[a * d + b] * out[start + b]
+        out[start + a] = rest / factor[a * d + a]
+
+
+@jittable
+def take_row(cross: Any, k: int, row: Any) -> None:
+    """Write p = G[k] to its own list."""
+    n_arms = len(row)
+    for i in range(n_arms):
+        row[i] = cross[k * n_arms + i]
+
+
+@jittable
+def observe(
+    counts: Any, sums: Any, cross: Any, norms: Any, means: Any, row: Any, age: Any,
+    k: int, n: int, units: int, low: int, width: int,
+) -> bool:  # fmt: skip
+    """Take in n observations of row k, ``units`` the sum of their rewards; O(K^2).
+
+    True where all is to be computed anew instead. Lists come one by one: numba would count
+    references to every list of a state at every call.
+    """
+    counts[k] += n
+    sums[k] += units
+    grown = 1.0 + n * norms[k]
+    age[0] *= grown
+    age[1] += 1.0
+    if not age[0] <= SURPRISE or age[1] >= EVERY:
+        return True
+    surprise = ((units - n * low) / width - n * means[k]) / grown
+    weight = n / grown
+    n_arms = len(row)
+    for i in range(n_arms):
+        row[i] = cross[k * n_arms + i]
+    for i in range(n_arms):
+        part = row[i] * weight
+        means[i] += row[i] * surprise
+        for j in range(n_arms):
+            cross[i * n_arms + j] -= part * row[j]
+        norms[i] = cross[i * n_arms + i]
+    return False

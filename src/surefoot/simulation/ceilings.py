@@ -1,0 +1,84 @@
+"""The fast driver of every other index policy: the leader stays while it beats a ceiling.
+
+An index never falls as its scale grows, and the scale never falls. So the largest index the others
+would have at turn m+h is a ceiling for all of them until then, and the leader at turn m, whose
+index alone is computed anew after each of its plays, keeps the turn while it is above. Where its
+scale stands still (ConUCB, MOSS) the ceiling is exact and good for any time.
+"""
+
+from __future__ import annotations
+
+from math import floor, inf
+from typing import Any
+
+from surefoot._jit import jittable
+from surefoot.environments._kernels import draw
+from surefoot.policies._kernels import best, index, init, pledge, scale, update
+from surefoot.simulation.path import Block, Scale, told, units_of
+
+__all__ = ["init", "walk"]
+
+MARGIN = 1e-9
+"""An index that is found by iteration may fall by less than this while its scale grows."""
+
+
+def walk(
+    policy: Any, state: Any, environment: Any, key: Any, first: int, scaling: Scale,
+    rival: float, truth: Any, block: Block,
+) -> None:  # fmt: skip
+    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    j = 0
+    while j < len(block.arms):
+        m = first + j
+        k, score = best(policy, state, m)
+        if not score > rival:
+            end = j + _beaten(policy, state, m, rival, len(block.arms) - j)
+            for i in range(j, end):
+                block.arms[i], block.rewards[i] = -1, 0
+            j = end
+            continue
+        now = scale(policy, m)
+        horizon = _horizon(policy, m, now, len(block.arms) - j)
+        ceiling = max(rival, _ceiling(policy, state, k, scale(policy, m + horizon)))
+        ceiling += MARGIN
+        start = j
+        while True:
+            turn = first + j
+            proved = floor(pledge(policy, state, k) * scaling.width) + scaling.low * turn
+            units = units_of(scaling, draw(environment, key, turn, k))
+            block.pledges[j], block.rewards[j] = proved, units
+            update(policy, state, k, told(scaling, units))
+            j += 1
+            if j - start > horizon or j >= len(block.arms):
+                break
+            if not index(policy, state, k, now, ceiling) > ceiling:
+                break
+        for i in range(start, j):
+            block.arms[i] = k
+
+
+@jittable
+def _horizon(policy: Any, m: int, now: float, left: int) -> int:
+    """How many turns ahead to look: a ceiling that is too far up is of no use."""
+    return left if scale(policy, m + left) == now else min(left, 16 + (m >> 6))
+
+
+@jittable
+def _ceiling(policy: Any, state: Any, k: int, s: float) -> float:
+    """The largest index of all arms but k."""
+    top = -inf
+    for i in range(len(state[0])):
+        if i != k:
+            top = max(top, index(policy, state, i, s, top))
+    return top
+
+
+@jittable
+def _beaten(policy: Any, state: Any, m: int, rival: float, left: int) -> int:
+    """For how many turns from m on, at which it does, the default surely wins."""
+    now = scale(policy, m)
+    if scale(policy, m + left) == now:
+        return left
+    ahead = min(left - 1, 16 + (m >> 6))
+    top = _ceiling(policy, state, -1, scale(policy, m + ahead))
+    return 1 + ahead if top + MARGIN < rival else 1

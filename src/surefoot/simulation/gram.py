@@ -1,0 +1,135 @@
+"""The fast driver of LinUCB over fixed rows: O(K) a turn, O(K^2) where the arm changes.
+
+While the same arm k is played, the index of arm i after n plays of it is, in the terms of
+``_gram``, y_i + p_i z + beta(m)*sqrt(q_i - p_i^2 w): a few operations, in a loop that a compiler
+turns into vectors as it only counts who is ahead. Only where somebody may be are the indices
+written down and compared by the policy's own tie rule. A turn's choice is that of
+``path.base_path`` but where rounding, which differs, decides a near tie.
+"""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot._jit import jittable
+from surefoot.environments._kernels import draw
+from surefoot.policies import _kernels, _ridge
+from surefoot.policies._ridge import TIE
+from surefoot.simulation._gram import (
+    AGE,
+    COUNTS,
+    CROSS,
+    MEANS,
+    NORMS,
+    ROW,
+    SUMS,
+    SURPRISE,
+    VALUES,
+    behind,
+    beta,
+    observe,
+    renew,
+    root,
+)  # fmt: skip
+from surefoot.simulation.path import Block, Scale, units_of
+
+
+def init(policy: Any, n_arms: int) -> Any:
+    """The policy's own state, and behind it the Gram form."""
+    return behind(policy, _kernels.init(policy, n_arms), n_arms)
+
+
+def walk(
+    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    rival: float, truth: Any, block: Block,
+) -> None:  # fmt: skip
+    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    j = 0
+    while j < len(block.arms):
+        radius = beta(policy, state, first + j, 1.0)
+        _write(state, 0.0, 0.0, radius)
+        k = _ridge.first_best(state[VALUES])
+        row, at = state[ROW], k * len(state[ROW])
+        for i in range(len(row)):
+            row[i] = state[CROSS][at + i]
+        start = j
+        j, units = _stretch(policy, state, environment, key, first, scale, rival, block, j, k)
+        n = _note(block, start, j, k, truth)
+        if n > 0 and observe(
+            state[COUNTS], state[SUMS], state[CROSS], state[NORMS], state[MEANS], state[ROW],
+            state[AGE], k, n, units, scale.low, scale.width,
+        ):  # fmt: skip
+            renew(policy, state, scale.low, scale.width)
+
+
+@jittable
+def _stretch(
+    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Any,
+    rival: float, block: Any, j: int, k: int,
+) -> tuple[int, int]:  # fmt: skip
+    """Take turns while arm k leads; the next turn, and the sum of the rewards."""
+    means, norms, row = state[MEANS], state[NORMS], state[ROW]
+    mean, norm = means[k], norms[k]
+    most = SURPRISE / state[AGE][0]
+    start, n, total = j, 0, 0
+    z, w, grown = 0.0, 0.0, 1.0
+    while j < len(block.arms):
+        radius = beta(policy, state, first + j, grown)
+        top = mean + norm * z + radius * root(norm - norm * norm * w)
+        if j > start and _ahead(means, norms, row, k, z, w, radius, top) > 0:
+            _write(state, z, w, radius)
+            if _ridge.first_best(state[VALUES]) != k:
+                break
+        if not top > rival:
+            block.arms[j] = -1
+            block.rewards[j] = 0
+            j += 1
+            continue
+        units = units_of(scale, draw(environment, key, first + j, k))
+        block.arms[j] = k
+        block.rewards[j] = units
+        block.pledges[j] = scale.low * (first + j)
+        total += units
+        n += 1
+        j += 1
+        grown = 1.0 + n * norm
+        z = ((total - n * scale.low) / scale.width - n * mean) / grown
+        w = n / grown
+        if not grown <= most:
+            break
+    return j, total
+
+
+@jittable
+def _ahead(
+    means: Any, norms: Any, row: Any, k: int, z: float, w: float, radius: float, top: float
+) -> int:
+    """How many arms may be ahead of arm k, whose index is ``top``: above it, or lower and tied."""
+    # Twice the tie, so that rounding cannot hide a lower arm that is in it.
+    bar = top - 2.0 * TIE * max(1.0, abs(top))
+    count = 0
+    for i in range(len(row)):
+        value = means[i] + row[i] * z + radius * root(norms[i] - row[i] * row[i] * w)
+        if value > (bar if i < k else top):
+            count += 1
+    return count
+
+
+@jittable
+def _write(state: Any, z: float, w: float, radius: float) -> None:
+    """Write down the indices of all arms."""
+    means, norms, row, values = state[MEANS], state[NORMS], state[ROW], state[VALUES]
+    for i in range(len(values)):
+        values[i] = means[i] + row[i] * z + radius * root(norms[i] - row[i] * row[i] * w)
+
+
+@jittable
+def _note(block: Any, start: int, stop: int, k: int, truth: Any) -> int:
+    """Note what else is known of the turns of a stretch; how many of them arm k had."""
+    plays = 0
+    for j in range(start, stop):
+        own = block.arms[j] == k
+        block.means[j] = truth[0][k] * own
+        block.variances[j] = truth[1][k] * own
+        plays += own
+    return plays

@@ -1,0 +1,179 @@
+"""The fast driver of policies whose indices are lines in s: an exact argmax, asked for seldom.
+
+    y_i(s) = a_i + s w_i,   w_i falls as 1/sqrt(N_i),   s = s(m) grows and is concave in m
+
+Only the arm that is played changes its line. So the leader, once found, keeps the turn for as long
+as a bound says so, and the next one is found in a tournament whose nodes know until which s their
+winner is certain (``_tournament``). At turn m let k lead, u and e be the largest other index at
+s(m) and at s(m) + h s'(m). The others' maximum is convex in s and lies below its chord; s(m+n) lies
+below its tangent; k's own bonus b = s w_k falls, in n plays, to no less than b (1 - n/2N). Hence k
+still leads, strictly, at turn m+n for n <= h while
+
+    a_k > u - b + n ((e-u)/h + b/2N)
+
+Every comparison keeps a margin above all rounding. What it leaves in doubt is decided by the plain
+text, ``best``: the decisions are those of ``path.base_path``, ties included.
+"""
+
+from __future__ import annotations
+
+from math import floor, inf
+from typing import Any
+
+from surefoot._jit import jittable
+from surefoot.environments._kernels import draw
+from surefoot.policies import _kernels
+from surefoot.policies._kernels import (
+    NANO,
+    above,
+    best,
+    gain,
+    index,
+    line,
+    read,
+    rise,
+    scale,
+    write,
+)
+from surefoot.simulation._tournament import (
+    FAIL,
+    LEVEL,
+    LOST,
+    SLOPE,
+    WIN,
+    against,
+    begin,
+    put,
+    settle,
+    size_of,
+)  # fmt: skip
+from surefoot.simulation.path import Block, Scale, told, units_of
+
+AHEAD = 32
+BILLION = 1_000_000_000
+MARGIN = 1e-13
+"""Of the largest index there can be. An index is made of a dozen roundings of 2**-53 of it."""
+
+
+def init(policy: Any, n_arms: int) -> Any:
+    """The policy's own state, and behind it the lines and their tournament."""
+    size = size_of(n_arms)
+    return (
+        *_kernels.init(policy, n_arms),
+        [LOST] * size, [0.0] * size, [-1] * (2 * size), [inf] * (2 * size), [0] * (2 * size),
+    )  # fmt: skip
+
+
+def walk(
+    policy: Any, state: Any, environment: Any, key: Any, first: int, scaling: Scale,
+    rival: float, truth: Any, block: Block,
+) -> None:  # fmt: skip
+    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    n_arms = len(state[0])
+    j = 0
+    while j < len(block.arms):
+        m = first + j
+        length, level, growth = 0, LOST, 0.0
+        if m <= n_arms:  # an unplayed arm comes first
+            k = m - 1
+        else:
+            s, rate, reach = rise(policy, m)
+            margin = MARGIN * reach
+            certain = _lead(policy, state, n_arms, m, s, margin)
+            k = state[WIN][1]
+            top = state[LEVEL][k] + s * state[SLOPE][k]
+            if not certain:
+                k, score = best(policy, state, m)
+            elif top > rival + margin:
+                score = inf
+            else:
+                score = index(policy, state, k, scale(policy, m), -inf)
+            if not score > rival:
+                block.arms[j] = -1
+                block.rewards[j] = 0
+                j += 1
+                continue
+            if certain:
+                length, level, growth = _certificate(policy, state, k, m, s, rate, rival)
+                level += margin
+        rewards = block.rewards[j : j + length + 1]
+        known = read(policy, state, k)
+        # Two calls, so that the usual case is compiled without the divisions of the other.
+        if scaling.over == 1 and scaling.width == BILLION:
+            known, n = _stretch(
+                policy, known, environment, key, m, k, scaling, True, level, growth, rewards
+            )
+        else:
+            known, n = _stretch(
+                policy, known, environment, key, m, k, scaling, False, level, growth, rewards
+            )
+        write(policy, state, k, known)
+        state[LEVEL][k], state[SLOPE][k] = line(policy, state, k)
+        state[WIN][0] = k
+        taken = block.arms[j : j + n]
+        for i in range(n):
+            taken[i] = k
+        j += n
+
+
+@jittable
+def _stretch(
+    policy: Any, known: Any, environment: Any, key: Any, turn: int, k: int, scaling: Any,
+    whole: bool, level: float, growth: float, rewards: Any,
+) -> tuple[Any, int]:  # fmt: skip
+    """Play arm k until the bound no longer vouches for it; what is known of it then, and the plays.
+
+    ``rewards``: where they go; it ends where the certificate does.
+    """
+    n = drawn = 0
+    while True:
+        if n == drawn:  # several draws at a time, which then overlap; most stretches are short
+            ahead = rewards[n : n + min(n + 4, AHEAD)]
+            for i in range(len(ahead)):
+                ahead[i] = units_of(scaling, draw(environment, key, turn + n + i, k), whole)
+            drawn += len(ahead)
+        known = gain(policy, known, nano_of(scaling, rewards[n], whole))
+        n += 1
+        if n == len(rewards) or not above(policy, known, level + n * growth):
+            return known, n
+
+
+@jittable
+def nano_of(scaling: Any, units: Any, whole: bool) -> Any:
+    """A reward in the billionths that the policy sums up, as its ``update`` finds them."""
+    if whole or scaling.width == BILLION:
+        return units - scaling.low
+    return floor(told(scaling, units) * NANO + 0.5)
+
+
+@jittable
+def _lead(policy: Any, state: Any, n_arms: int, m: int, s: float, margin: float) -> bool:
+    """Bring the tournament up to s; whether its winner is certain."""
+    if m == n_arms + 1:
+        begin(state, n_arms, s, margin)
+    elif state[WIN][0] >= 0:
+        put(state, state[WIN][0], s, margin)
+    state[WIN][0] = -1
+    settle(state, s, margin)
+    return bool(state[FAIL][1] >= s)
+
+
+@jittable
+def _certificate(
+    policy: Any, state: Any, k: int, m: int, s: float, rate: float, rival: float
+) -> tuple[int, float, float]:
+    """For how many more turns, and above which line in n, a_k keeps the lead."""
+    plays = state[0][k]
+    horizon = min(16 + (m >> 7), plays >> 1)
+    if horizon == 0:
+        return 0, LOST, 0.0
+    now, after, sure = against(state, k, s, s + horizon * rate)
+    if sure < s + horizon * rate:
+        horizon = int((sure - s) / rate * 0.999999)
+        if horizon <= 0:
+            return 0, LOST, 0.0
+        now, after, sure = against(state, k, s, s + horizon * rate)
+    now, after = max(now, rival), max(after, rival)
+    bonus = s * state[SLOPE][k]
+    growth = (after - now) / horizon + bonus / (2.0 * plays)
+    return horizon, now - bonus, growth

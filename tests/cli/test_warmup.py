@@ -1,0 +1,47 @@
+import pytest
+
+from surefoot.cli import app
+from surefoot.policies import _compiled
+
+pytest.importorskip("numba")
+
+
+@pytest.fixture
+def warmup(capsys, monkeypatch, tmp_path):
+    monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path / "kept"))
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(anew):
+        monkeypatch.setattr("surefoot.agents.warmup", lambda: anew)
+        with pytest.raises(SystemExit) as left:
+            app(["warmup"])
+        assert not left.value.code
+        return capsys.readouterr().out
+
+    return run
+
+
+def test_it_says_what_it_compiled_and_where_it_is_kept(warmup, tmp_path):
+    out = warmup(("KLUCB", "UCB1"))
+    assert out.startswith(f"compiled KLUCB, UCB1; kept in {tmp_path / 'kept'}")
+
+
+def test_a_second_time_there_is_nothing_to_do(warmup):
+    assert warmup(()).startswith("nothing was left to compile; kept in ")
+
+
+def test_without_a_place_to_write_it_says_so(warmup, monkeypatch, tmp_path):
+    (tmp_path / "file").touch()
+    monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path / "file"))
+    assert "set SUREFOOT_CACHE" in warmup(("UCB1",))
+
+
+def test_every_policy_of_ours_is_among_them():
+    assert sorted(_compiled.LIVE) == [
+        "ConUCB",
+        "KLUCB",
+        "LinUCB and C2UCB",
+        "MOSS",
+        "MVUCB",
+        "UCB1",
+    ]

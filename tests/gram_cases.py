@@ -1,0 +1,70 @@
+"""Problems for the Gram drivers, and what they and the plain loop make of a problem."""
+
+import warnings
+
+import numpy as np
+
+import surefoot as sf
+from surefoot.policies import _kernels
+from surefoot.simulation.path import Block, Scale
+
+ZERO_ONE = Scale(1, 1, 0, 1)
+CASES = {  # d, K, scale of the features, whether half of them are the other half, lambda
+    "plain": (5, 10, 1.0, False, None),
+    "duplicates": (4, 8, 1.0, True, None),
+    "tiny": (5, 10, 1e-8, False, None),
+    "huge": (5, 10, 1e8, False, None),
+    "wide": (63, 20, 1.0, True, None),
+    "small ridge": (4, 9, 1.0, False, 1e-3),
+}
+
+
+def rows(case, seed=0):
+    d, K, scale, doubled, _ = CASES[case]
+    X = np.random.default_rng([seed, d]).normal(size=(K, d))
+    X *= scale / np.linalg.norm(X, axis=1).max()
+    if doubled:
+        X[K // 2 :] = X[: K - K // 2]
+    return X
+
+
+def settings(case, radius):
+    with warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # of a small ridge
+        return sf.LinUCB(rows(case), noise=0.5, ridge=CASES[case][4], radius=radius)
+
+
+def environment(K, seed=0):
+    return sf.BernoulliArms(np.random.default_rng(seed).uniform(0.2, 0.8, K).round(3))
+
+
+def walked(
+    walk, init, policy, world, key, sizes, rival=-np.inf, scale=ZERO_ONE, array=list, first=1
+):
+    """The blocks, of the given sizes, and the state after them."""
+    state = tuple(array(one) for one in init(policy, world.n_arms))
+    truth = array(world.means.tolist()), array(world.variances.tolist())
+    width, blocks = _kernels.width(policy), []
+    for size in sizes:
+        whole, real = [0] * size, [0.0] * size
+        lists = (whole, whole, whole, real, real, [0] * width)
+        spans = [()] * (len(Block._fields) - len(lists))
+        block = Block(*(array(one) for one in lists), *spans)
+        word = np.uint64(key) if array is np.array else key
+        walk(policy, state, world.record, word, first, scale, rival, truth, block)
+        blocks.append(block)
+        first += size
+    return blocks, state
+
+
+def played(blocks):
+    """(arm, reward, pledge, mean, variance) of each turn; of one that the default won, its -1."""
+    return [
+        turn if turn[0] >= 0 else -1 for block in blocks for turn in zip(*block[:5], strict=True)
+    ]
+
+
+def assert_same(one, other):
+    """A failure names the turns, not the whole of both paths."""
+    pairs = zip(played(one), played(other), strict=True)
+    assert [m for m, (here, there) in enumerate(pairs, start=1) if here != there][:3] == []

@@ -1,0 +1,148 @@
+"""Compiled policies decide as plain ones, to the last bit, and treat bad input alike."""
+
+import json
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+import surefoot as sf
+from surefoot.agents import conucb, moss
+from surefoot.errors import InvalidInput
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, _compiled
+from surefoot.policies._index import IndexPolicy
+
+pytest.importorskip("numba")
+
+ROWS = np.array([[1, 0, 0], [0, 1, 0], [0, 0, 1], [0.6, 0.8, 0], [0.6, 0.8, 0], [0, 0.1, 0.2]])
+INDEX = {
+    "UCB1": UCB1,
+    "UCB1, narrow": lambda n: UCB1(n, c=0.02),
+    "KLUCB": KLUCB,
+    "KLUCB, c=3": lambda n: KLUCB(n, c=3),
+    "MVUCB": lambda n: MVUCB(n, rho=3),
+    "ConUCB": lambda n: IndexPolicy(conucb.record_of(n, 0.01, "simple", "paper"), n, None),
+    "ConUCB, iterated": lambda n: IndexPolicy(
+        conucb.record_of(n, 0.01, "iterated", "bounded"), n, None
+    ),
+    "MOSS": lambda n: IndexPolicy(moss.MOSSRecord(300.0), n, None),
+}
+LINEAR = {
+    "LinUCB": lambda: LinUCB(ROWS),
+    "LinUCB, determinant": lambda: LinUCB(ROWS, radius="determinant", noise=0.5),
+    "LinUCB, contexts": lambda: LinUCB(dim=3, feature_bound=1),
+    "LinUCB, ball": lambda: LinUCB(sf.Ball(1.0, 3)),
+    "C2UCB": lambda: C2UCB(ROWS, sf.TopK(2)),
+    "C2UCB, no list": lambda: C2UCB(ROWS, sf.Enumerated([(0, 1), (2, 3, 4), (1, 5)])),
+}
+
+
+@pytest.fixture(scope="module", autouse=True)
+def wrappers():
+    """The compiled wrappers; what other tests make stays plain."""
+    before, _compiled._READY = _compiled._READY, {}
+    _compiled.warm_up()
+    ready, _compiled._READY = _compiled._READY, before
+    return ready
+
+
+def both(make, wrappers):
+    """A plain policy, and a compiled one."""
+    plain = make()
+    before, _compiled._READY = _compiled._READY, wrappers
+    try:
+        compiled = make()
+    finally:
+        _compiled._READY = before
+    assert (plain._compiled, compiled._compiled is None) == (None, False)
+    return plain, compiled
+
+
+@pytest.mark.parametrize("make", INDEX.values(), ids=list(INDEX))
+@settings(max_examples=25, deadline=None)
+@given(n_arms=st.integers(1, 12), delay=st.integers(0, 20), seed=st.integers(0, 2**32 - 1))
+def test_index_policies_in_lockstep(make, wrappers, n_arms, delay, seed):
+    rng, waiting = np.random.default_rng(seed), []
+    plain, compiled = both(lambda: make(n_arms), wrappers)
+    rewards = (0.0, 1.0) if seed % 2 else (0.0, 0.1, 0.3, 1 / 3, 1.0)
+    for turn in range(120):
+        allowed = sorted({0, int(rng.integers(n_arms))}) if turn % 5 == 4 else None
+        chosen, expected = (p.best(None, None, allowed) for p in (compiled, plain))
+        assert chosen == expected
+        assert [type(one) for one in chosen] == [int, float]
+        waiting.append(chosen[0])
+        while len(waiting) > delay:
+            arm, reward = waiting.pop(0), float(rng.choice(rewards))
+            assert compiled.pledge(arm) == plain.pledge(arm)
+            compiled.update(arm, reward, None)
+            plain.update(arm, reward, None)
+    assert json.loads(json.dumps(compiled.state())) == plain.state()
+
+
+@pytest.mark.parametrize("make", LINEAR.values(), ids=list(LINEAR))
+def test_linear_policies_in_lockstep(make, wrappers):
+    rng, (plain, compiled) = np.random.default_rng(1), both(make, wrappers)
+    contexts = make().arms is None and not getattr(make(), "set", None)
+    for turn in range(700):  # beyond where the inverse is rebuilt
+        context = ROWS[rng.integers(6, size=4)] if contexts or turn % 7 == 6 else None
+        if context is not None and not contexts:
+            context = ROWS[::-1] if plain.n_arms else None
+        allowed = [1, 3] if turn % 5 == 4 and plain.numbered else None
+        chosen, expected = (p.best(context, None, allowed) for p in (compiled, plain))
+        assert chosen == expected
+        assert type(chosen[1]) is float
+        reward = rng.choice((0.0, 0.5, 1.0), 3).tolist()[: len(np.atleast_1d(chosen[0]))]
+        paid = tuple(reward) if plain.semi_bandit else reward[0]
+        compiled.update(chosen[0], paid, context)
+        plain.update(chosen[0], paid, context)
+    assert json.loads(json.dumps(compiled.state())) == plain.state()
+    assert compiled.theta_hat == plain.theta_hat
+
+
+@pytest.mark.parametrize(("arm", "reward"), [(9, 0.5), (-9, 0.5), (0, float("nan")), ("a", 0.5)])
+def test_bad_input_of_an_index_policy_is_the_same_error_and_changes_nothing(wrappers, arm, reward):
+    plain, compiled = both(lambda: UCB1(3), wrappers)
+    before = compiled.state()
+    with pytest.raises((IndexError, ValueError, TypeError)) as expected:
+        plain.update(arm, reward, None)
+    with pytest.raises(expected.type):
+        compiled.update(arm, reward, None)
+    assert compiled.state() == before
+
+
+def test_unusual_input_is_learned_alike(wrappers):
+    plain, compiled = both(lambda: UCB1(3), wrappers)
+    for arm, reward in ((-1, 1), (np.int64(1), True), (0, 2.5), (1, -0.5), (2, np.float64(0.25))):
+        plain.update(arm, reward, None)
+        compiled.update(arm, reward, None)
+        assert compiled.state() == plain.state()
+        assert compiled.best(None, None) == plain.best(None, None)
+
+
+def test_bad_input_of_a_linear_policy_is_refused(wrappers):
+    _, compiled = both(lambda: LinUCB(ROWS), wrappers)
+    before = compiled.state()
+    for arm, reward, context in (
+        (6, 0.5, None), (-1, 0.5, None), (True, 0.5, None), (0, float("nan"), None), (0, "1", None),
+        (0, 0.5, ROWS * 2), (0, 0.5, [[1.0]]),
+    ):  # fmt: skip
+        with pytest.raises(InvalidInput):
+            compiled.update(arm, reward, context)
+    with pytest.raises(InvalidInput, match="allowed"):
+        compiled.best(None, None, [6])
+    assert compiled.state() == before
+
+
+def test_a_state_that_leaves_int64_stays_plain(wrappers):
+    _, compiled = both(lambda: UCB1(2), wrappers)
+    compiled.restore({"turns": 3, "arms": [[1, 2], [2**70, 0]]})
+    assert compiled._compiled is None
+    assert compiled.best(None, None)[0] == 0
+
+
+def test_a_frozen_array_of_features_will_do(wrappers):
+    rows = ROWS.copy()
+    rows.flags.writeable = False
+    plain, compiled = both(lambda: LinUCB(rows), wrappers)
+    assert compiled.best(rows, None) == plain.best(rows, None)

@@ -1,0 +1,30 @@
+"""The fast driver of KL-UCB, ConUCB and MOSS decides as the plain text does."""
+
+import numpy as np
+import pytest
+
+import surefoot as sf
+from reference import ceilings_case, differences
+from surefoot.simulation.plan import Plan
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_no_decision_differs_in_2000_random_cases(part):
+    for seed in range(200 * part, 200 * (part + 1)):
+        assert differences(ceilings_case(np.random.default_rng(seed))) == [], f"seed {seed}"
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(10))
+def test_no_decision_differs_in_10000_random_cases(part):
+    for seed in range(10**6 + 1000 * part, 10**6 + 1000 * (part + 1)):
+        assert differences(ceilings_case(np.random.default_rng(seed))) == [], f"seed {seed}"
+
+
+def test_a_default_that_wins_for_good_and_one_that_wins_for_a_while():
+    """MOSS does not come back, KL-UCB does as its radius grows."""
+    environment = sf.BernoulliArms([0.3, 0.2])
+    floor = sf.RewardFloor(0.5, 0.5)
+    agents = {"KL": sf.GenCB(sf.KLUCB(2), floor), "MOSS": sf.UnbalancedMOSS(2, 0.5, 0.5, 50_000)}
+    plan = Plan(agents, environment, 50_000, 1)
+    assert differences(plan) == []

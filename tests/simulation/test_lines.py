@@ -1,0 +1,96 @@
+"""The fast driver of UCB1 and MV-UCB decides as the plain text does, and as the paper does."""
+
+import numpy as np
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+import surefoot as sf
+from naive import simulate as naive
+from reference import differences, drawn_environment, lines_case
+from surefoot.policies import _kernels
+from surefoot.simulation import lines
+from surefoot.simulation.compiled import engine
+from surefoot.simulation.plan import Plan
+from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, LEAST, SLACK, T
+
+
+def assert_no_difference(case, seeds):
+    for seed in seeds:
+        assert differences(case(np.random.default_rng(seed))) == [], f"seed {seed}"
+
+
+@pytest.mark.parametrize("part", range(10))
+def test_no_decision_differs_in_3000_random_cases(part):
+    assert_no_difference(lines_case, range(300 * part, 300 * (part + 1)))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("part", range(40))
+def test_no_decision_differs_in_40000_random_cases(part):
+    assert_no_difference(lines_case, range(10**6 + 1000 * part, 10**6 + 1000 * (part + 1)))
+
+
+@pytest.mark.parametrize("part", range(5))
+def test_500_cases_are_those_of_fractions(part):
+    for seed in range(100 * part, 100 * (part + 1)):
+        expected, books = fractions_case(np.random.default_rng(seed))
+        assert books == expected, f"seed {seed}"
+
+
+def fractions_case(random):
+    """The books of one run, as the twin of Algorithm 1 keeps them and as the engine does."""
+    K, horizon = int(random.integers(1, 12)), int(random.integers(20, 401))
+    mu0, alpha = random.integers(1, 20) / 20, random.integers(1, 40) / 40
+    environment, competes = drawn_environment(random, K), bool(random.integers(2))
+    agent = sf.GenCB(sf.UCB1(K), sf.RewardFloor(mu0, alpha), default_competes=competes)
+    plan = Plan({"a": agent}, environment, horizon, int(random.integers(2**32)), "all")
+    twin = naive.Settings(K, mu0, alpha, competes=competes)
+    rows = naive.run(twin, lambda m, k: environment.pull(plan.key(0), m, k), horizon)
+    expected = [
+        [t, row.default_plays, row.slack * 10**9, row.least * 10**9, row.violating, row.arm]
+        for t, row in enumerate(rows, start=1)
+    ]
+    books = plan.run(0, engine())["a"].books[:, [T, DEFAULTS, SLACK, LEAST, BELOW, ARM]]
+    return expected, books.tolist()
+
+
+def test_a_change_of_leader_within_a_block_or_at_its_edge_is_the_same():
+    agents = {"a": sf.gencb_cmab(5, 0.6, 0.3)}
+    assert differences(Plan(agents, sf.BernoulliArms([0.7, 0.69, 0.5, 0.2, 0]), 70_000, 3)) == []
+
+
+def test_rewards_that_are_no_billionths_of_the_range_are_told_as_the_plain_text_tells_them():
+    frame = {"arm": [0] * 4 + [1] * 4, "reward": [0, 1, 2.5, 3, 0.25, 2, 2, 3]}
+    floor = sf.RewardFloor(1.5, 0.3, reward_range=(0, 3))
+    agents = {"a": sf.GenCB(sf.UCB1(2), floor), "coarse": sf.GenCB(
+        sf.UCB1(2), sf.RewardFloor(1.5, 0.3, reward_range=(0, 3), places=0)
+    )}  # fmt: skip
+    assert differences(Plan(agents, sf.ReplayLog(frame), 3000, 1, "all")) == []
+
+
+RECORDS = [sf.UCB1(3).record, sf.UCB1(3, c=0.1).record, sf.MVUCB(3, rho=0.5).record,
+           sf.MVUCB(3, rho=60).record]  # fmt: skip
+
+
+@given(st.sampled_from(RECORDS), st.lists(st.integers(0, 10**9), min_size=1, max_size=40),
+       st.integers(2, 10**9))  # fmt: skip
+def test_the_parts_are_those_of_the_index(record, rewards, m):
+    state = _kernels.init(record, 1)
+    known = _kernels.read(record, state, 0)
+    for nano in rewards:
+        known = _kernels.gain(record, known, nano)
+        _kernels.update(record, state, 0, nano / 1e9)
+    assert known == _kernels.read(record, state, 0)
+    s, slope, size = _kernels.rise(record, m)
+    a, w = _kernels.line(record, state, 0)
+    index = _kernels.index(record, state, 0, _kernels.scale(record, m), -np.inf)
+    assert abs(a + s * w - index) <= lines.MARGIN * size / 10
+    assert abs(index) <= size
+    for level in (a - lines.MARGIN * size, a + lines.MARGIN * size):
+        assert _kernels.above(record, known, level) == (a > level)
+    ahead, *_ = _kernels.rise(record, m + 1000)
+    assert s <= ahead <= s + 1000 * slope
+    fresh = _kernels.init(record, 1)
+    _kernels.write(record, fresh, 0, known)
+    assert fresh == state
