@@ -27,8 +27,12 @@ layers: ## imports only point down
 docs: ## the documentation, into docs/_build/html
 	uv run --group docs sphinx-build -W --keep-going docs docs/_build/html
 
-bench: ## time the engine (benchmarks/RESULTS.md) and what is marked as a benchmark, on one core
+bench: ## time everything (benchmarks/*.md, a quarter of an hour), and what is marked as a benchmark
 	uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
+	uv run benchmarks/bench_linear.py > benchmarks/LINEAR.md
+	uv run benchmarks/bench_live.py > benchmarks/LIVE.md
+	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
+	uv run benchmarks/plot.py
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
 
 pin: ## after a change of dependencies (UPGRADE=1: move every pin to its newest release)

@@ -17,6 +17,7 @@ import subprocess
 import sys
 import tempfile
 import time
+import tracemalloc
 from collections.abc import Callable
 from datetime import UTC, datetime
 from statistics import median
@@ -89,6 +90,71 @@ def textbook(mu: Any, mu0: float, alpha: float, T: int, noted: Any) -> float:
 
 
 @numba.njit
+def cached(mu: Any, mu0: float, alpha: float, T: int) -> float:
+    """The same with each arm's mean and 1/sqrt(N) kept, one multiplication an index."""
+    K = len(mu)
+    N, S, means, widths = np.zeros(K), np.zeros(K), np.zeros(K), np.zeros(K)
+    word = np.uint64(88172645463325252)
+    received, m, N0, best_mean, regret = 0.0, 0, 0, mu.max(), 0.0
+    for t in range(1, T + 1):
+        if received + N0 * mu0 >= (1 - alpha) * mu0 * t:
+            m += 1
+            arm = m - 1
+            if m > K:
+                s = math.sqrt(2 * math.log(m))
+                arm, best = 0, -math.inf
+                for i in range(K):
+                    index = means[i] + s * widths[i]
+                    if index > best:
+                        arm, best = i, index
+            word = xorshift(word)
+            reward = 1.0 if (word >> np.uint64(11)) * 2.0**-53 < mu[arm] else 0.0
+            N[arm] += 1
+            S[arm] += reward
+            means[arm], widths[arm] = S[arm] / N[arm], 1 / math.sqrt(N[arm])
+            received += reward
+            regret += best_mean - mu[arm]
+        else:
+            N0 += 1
+            regret += best_mean - mu0
+    return regret
+
+
+@numba.njit
+def textbook_spread(mu: Any, mu0: float, alpha: float, rho: float, T: int) -> float:
+    """MV-CUCB as one writes it down."""
+    K = len(mu)
+    N, S, Q = np.zeros(K), np.zeros(K), np.zeros(K)
+    word = np.uint64(88172645463325252)
+    total, squares, m, least = 0.0, 0.0, 0, math.inf
+    for t in range(1, T + 1):
+        spread = rho * total - squares + total * total / max(t - 1, 1)
+        if spread - 2 >= (1 - alpha) * rho * mu0 * t:
+            m += 1
+            arm, best = 0, -math.inf
+            for i in range(K):
+                index = math.inf
+                if N[i] > 0:
+                    mean = S[i] / N[i]
+                    index = rho * mean - (Q[i] / N[i] - mean * mean)
+                    index += (5 + rho) * math.sqrt(math.log(12.0 * K * m**3.0) / (2 * N[i]))
+                if index > best:
+                    arm, best = i, index
+            word = xorshift(word)
+            reward = 1.0 if (word >> np.uint64(11)) * 2.0**-53 < mu[arm] else 0.0
+            N[arm] += 1
+            S[arm] += reward
+            Q[arm] += reward * reward
+        else:
+            reward = mu0
+        total += reward
+        squares += reward * reward
+        kept = rho * total - squares + total * total / t - (1 - alpha) * rho * mu0 * t
+        least = min(least, kept)
+    return least
+
+
+@numba.njit
 def bare(mean: float, T: int) -> float:
     """Draw and add: no engine can be faster than its draws."""
     word, total = np.uint64(88172645463325252), 0.0
@@ -96,35 +162,6 @@ def bare(mean: float, T: int) -> float:
         word = xorshift(word)
         total += 1.0 if (word >> np.uint64(11)) * 2.0**-53 < mean else 0.0
     return total
-
-
-def numpy_loop(mu: Any, T: int) -> float:
-    """The same algorithm live, as a short NumPy script."""
-    K = len(mu)
-    N, S = np.zeros(K), np.zeros(K)
-    rng, received, m, N0 = np.random.default_rng(0), 0.0, 0, 0
-    for t in range(1, T + 1):
-        if received + N0 * MU0 < (1 - OPEN) * MU0 * t:
-            N0 += 1
-            continue
-        m += 1
-        arm = m - 1 if m <= K else int(np.argmax(S / N + np.sqrt(2 * np.log(m) / N)))
-        reward = float(rng.random() < mu[arm])
-        N[arm] += 1
-        S[arm] += reward
-        received += reward
-    return received
-
-
-def live_loop(environment: sf.BernoulliArms, T: int) -> None:
-    """The live agent: select, pull, update."""
-    agent = sf.gencb_cmab(environment.n_arms, MU0, OPEN)
-    for _ in range(T):
-        play = agent.select()
-        if play.is_default:
-            agent.update(play)
-        else:
-            agent.update(play, environment.pull(1, play.turn, play.index))
 
 
 def compete(contenders: dict[str, tuple[Callable[[], Any], int]]) -> dict[str, list[float]]:
@@ -156,15 +193,56 @@ def per_step(K: int) -> list[list[str]]:
         "engine, the study's three agents": (lambda: whole.run(0, engine()), 3 * T),
         "engine, GenCB with five alphas": (lambda: five.run(0, engine()), 5 * T),
         "engine uncompiled, GenCB, alpha .95": (lambda: plain.run(0, PLAIN), short),
-        "live agent, GenCB, alpha .95": (lambda: live_loop(environment, short), short),
-        "live NumPy loop, GenCB, alpha .95": (lambda: numpy_loop(mu, short), short),
     })  # fmt: skip
     base, loop = (median(times[name]) for name in list(times)[:2])
     return [
-        [name, str(K), f"{median(t):.1f}", f"{min(t):.1f}", f"{median(t) / base:.2f}",
-         f"{median(t) / loop:.0f}"]
+        [name, str(K), f"{median(t):.1f}", f"{min(t):.1f}", f"{base / median(t):.1f}",
+         f"{median(t) / loop:.1f}"]
         for name, t in times.items()
     ]  # fmt: skip
+
+
+def versus(K: int, T: int, loop: str, rho: float | None = None) -> list[str]:
+    """One row: the engine beside one numba loop."""
+    environment, mu = arms(K), np.linspace(0.8, 0.2, K)
+    agent = sf.gencb_cmab(K, MU0, ALPHA) if rho is None else sf.mv_cucb(K, MU0, ALPHA, rho)
+    plan = Plan({"a": agent}, environment, T, 1)
+
+    def by_hand() -> object:
+        if rho is None:
+            return cached(mu, MU0, ALPHA, T)
+        return textbook_spread(mu, MU0, ALPHA, rho, T)
+
+    times = compete({"loop": (by_hand, T), "engine": (lambda: plan.run(0, engine()), T)})
+    hand, ours = median(times["loop"]), median(times["engine"])
+    share = plan.run(0, engine())["a"].books[-1, 1] / T
+    return [
+        loop, str(K), f"{T:,}", f"{hand:.1f}", f"{ours:.1f}", f"{hand / ours:.1f}", f"{share:.0%}"
+    ]  # fmt: skip
+
+
+def comparisons() -> list[list[str]]:
+    """The rows of the second table."""
+    rows = [versus(K, T, "GenCB, means kept") for K, T in ((1000, 1_000_000), (10_000, 500_000))]
+    spread = [(24, 10.0), (24, 60.0), (72, 60.0), (144, 10.0), (144, 60.0)]
+    return rows + [versus(K, 1_000_000, f"MV-CUCB, rho {rho:g}", rho) for K, rho in spread]
+
+
+def growth(largest: int) -> list[list[str]]:
+    """The rows of the third table: longer runs; the memory a block takes does not grow."""
+    rows = []
+    for T in (10**5, 10**6, 10**7, 10**8, 10**9):
+        if T > largest:
+            break
+        plan = Plan({"GenCB": sf.gencb_cmab(72, MU0, ALPHA)}, arms(72), T, 1)
+        tracemalloc.start()
+        start = time.thread_time_ns()
+        plan.run(0, engine())
+        taken = time.thread_time_ns() - start
+        peak = tracemalloc.get_traced_memory()[1]
+        tracemalloc.stop()
+        rows.append([f"{T:,}", f"{taken / T:.1f}", f"{peak / 1e6:.1f}"])
+    return rows
 
 
 def wall(K: int, horizon: int, runs: int, workers: int) -> float:
@@ -174,19 +252,44 @@ def wall(K: int, horizon: int, runs: int, workers: int) -> float:
     return time.perf_counter() - start
 
 
-def cold(K: int, horizon: int, runs: int) -> float:
-    """A new process with an empty cache, from its start to its end."""
+def grid() -> float:
+    """Seconds of the paper's whole CMAB grid: 3 K, 3 alphas and UCB1, 50 runs of 10**6 plays."""
+    start = time.perf_counter()
+    for K in ARMS:
+        agents: dict[str, Any] = {
+            str(alpha): sf.gencb_cmab(K, MU0, alpha) for alpha in (0.05, 0.1, 0.15)
+        }
+        agents["UCB1"] = sf.Plain(sf.UCB1(K), sf.RewardFloor(MU0, ALPHA))
+        sf.simulate(agents, arms(K), 1_000_000, 50, seed=1)
+    return time.perf_counter() - start
+
+
+def first_result(cache: str) -> float:
+    """A new process, from its start to the end of one run of two agents."""
     script = (
         f"import sys; sys.path.insert(0, {os.path.dirname(__file__)!r}); "  # noqa: PTH120
-        f"import surefoot as sf; from bench_engine import arms, study; "
-        f"sf.simulate(study({K}, {horizon}), arms({K}), {horizon}, {runs}, seed=1)"
+        "import numpy as np, surefoot as sf; "
+        f"agents = {{'a': sf.gencb_cmab(72, {MU0}, {ALPHA}), "
+        f"'b': sf.Plain(sf.UCB1(72), sf.RewardFloor({MU0}, {ALPHA}))}}; "
+        "sf.simulate(agents, sf.BernoulliArms(np.linspace(.8, .2, 72)), 100_000, 1, seed=1)"
     )
-    with tempfile.TemporaryDirectory() as empty:
-        start = time.perf_counter()
-        subprocess.run(  # noqa: S603  (this file, run by this Python)
-            [sys.executable, "-c", script], env={**os.environ, "SUREFOOT_CACHE": empty}, check=True
-        )
-        return time.perf_counter() - start
+    start = time.perf_counter()
+    subprocess.run(  # noqa: S603  (this file's own text, run by this Python)
+        [sys.executable, "-c", script], env={**os.environ, "SUREFOOT_CACHE": cache}, check=True
+    )
+    return time.perf_counter() - start
+
+
+def starts() -> list[list[str]]:
+    """The rows of the last table."""
+    cold, warm = [], []
+    for _ in range(3):
+        with tempfile.TemporaryDirectory() as empty:
+            cold.append(first_result(empty))
+            warm += [first_result(empty) for _ in range(2)]
+    grids = [grid() for _ in range(3)]
+    cases = {"first result, empty cache": cold, "first result, cached": warm, "CMAB grid": grids}
+    return [[name, f"{median(t):.2f}", f"{min(t):.2f}"] for name, t in cases.items()]
 
 
 def walls() -> list[list[str]]:
@@ -194,19 +297,15 @@ def walls() -> list[list[str]]:
     cores = len(os.sched_getaffinity(0))
     cases = [
         (72, 100_000, 50, cores), (72, 100_000, 50, 1), (72, 100_000, 10, 1), (72, 100_000, 1, 1),
-        (72, 1_000_000, 1, 1), (72, 10_000_000, 1, 1), (24, 100_000, 50, cores),
-        (144, 100_000, 50, cores),
+        (72, 1_000_000, 1, 1), (24, 100_000, 50, cores), (144, 100_000, 50, cores),
+        (72, 1_000_000, 50, cores),
     ]  # fmt: skip
     wall(72, 100, 1, 1)
     seconds: dict[tuple[int, ...], list[float]] = {case: [] for case in cases}
-    for repetition in range(REPETITIONS):
+    for _ in range(REPETITIONS):
         for case in cases:
-            if not repetition or case[1] <= 1_000_000:
-                seconds[case].append(wall(*case))
-    rows = [["warm", *map(str, case), *_shown(case, taken)] for case, taken in seconds.items()]
-    fresh = (72, 100_000, 50, cores)
-    taken = [cold(*fresh[:3]) for _ in range(3)]
-    return [*rows, ["cold: new process, empty cache", *map(str, fresh), *_shown(fresh, taken)]]
+            seconds[case].append(wall(*case))
+    return [[*map(str, case), *_shown(case, taken)] for case, taken in seconds.items()]
 
 
 def _shown(case: tuple[int, ...], seconds: list[float]) -> list[str]:
@@ -237,27 +336,47 @@ def machine() -> str:
 
 def main() -> None:
     """Measure, and write the results to the terminal."""
+    quick = "--quick" in sys.argv
     steps = [row for K in ARMS for row in per_step(K)]
     sys.stdout.write(f"""# The engine, measured
 
 Written by `benchmarks/bench_engine.py` on {datetime.now(UTC):%d %B %Y}: {machine()}.
 
-Bernoulli arms evenly spaced from .8 to .2, mu0 = .7, alpha = .05. A step is one play of one agent.
+Bernoulli arms evenly spaced from .8 to .2, mu0 = .7, alpha = .05. A step is one play of one agent;
+times a step are CPU times of one thread in ns, contenders taking turns in one process.
 
 ## Time a step
 
-One thread's CPU time in ns, T = 1,000,000 (uncompiled and live: 20,000), contenders taking turns in
-one process. The engine books in exact integers, tracks the least slack at every play and notes 360
-checkpoints; the textbook loop uses floats.
+T = 1,000,000 (uncompiled: 20,000). The engine books in exact integers, tracks the least slack at
+every play and notes 360 checkpoints; the textbook loop uses floats.
 
-{table(["", "K", "median", "min", "/ textbook", "/ bare"], steps)}
+{table(["", "K", "median", "min", "textbook /", "/ bare"], steps)}
+
+## Beside other loops
+
+Medians. With many arms most plays are default plays, which cost little in either.
+
+{table(["loop", "K", "T", "by hand", "engine", "ratio", "default plays"], comparisons())}
+
+## Longer runs
+
+GenCB, 72 arms, one run; the peak of what Python and numpy allocate, in MB.
+
+{table(["T", "ns a step", "peak"], growth(10**7 if quick else 10**9))}
 
 ## Wall time of the study's three agents
 
 Seconds; the last column is the least wall time in ns a step. On a machine that others use too, read
-the minimum. A longer run costs more a step because fewer of its plays are default plays.
+the minimum.
 
-{table(["", "K", "T", "runs", "threads", "median", "min", "ns a step"], walls())}
+{table(["K", "T", "runs", "threads", "median", "min", "ns a step"], walls())}
+
+## From nothing
+
+Seconds of wall time: a new Python process that runs GenCB and UCB1 once, 72 arms, 100,000 plays;
+and the paper's grid of 3 K, 3 alphas and UCB1, 50 runs of 1,000,000 plays, in a warm process.
+
+{table(["", "median", "min"], starts())}
 """)
 
 

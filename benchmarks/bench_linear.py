@@ -113,6 +113,13 @@ def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
     ]
 
 
+INTRODUCTION = """# Linear policies
+
+CPU time of one thread a turn, contenders taking turns in one process. The loop that solves is
+compiled by numba and solves for theta_hat and for all arms once a play.
+"""
+
+
 def main() -> None:
     """Measure, and write the table to the terminal."""
     engine()  # numba learns the kernels
@@ -121,7 +128,7 @@ def main() -> None:
     walks = {True: compiled(gram.walk), False: compiled(gram_sets.walk)}
     lines = [line for d, k in CASES for line in rows(d, k, base, walks)]
     head = "| policy | d | K | k | contender | median ns | min ns | times faster |"
-    sys.stdout.write("\n".join([head, "|---" * 8 + "|", *lines, ""]))
+    sys.stdout.write("\n".join([INTRODUCTION, head, "|---" * 8 + "|", *lines, ""]))
 
 
 if __name__ == "__main__":

@@ -152,6 +152,7 @@ def main() -> None:
         rows.append([name, f"{loop:.2f}", *ratios])
     head = ["", "NumPy loop", "policy", "policy, warm", "agent with books", "agent, warm"]
     sys.stdout.write(
+        "# Live, one play at a time\n\n"
         f"Select and update, CPU microseconds, median of {REPETITIONS}; in brackets as a multiple "
         f"of the NumPy loop,\nwhich guards UCB1 in floats and runs the linear ones unguarded. "
         f"{machine()}.\n\n{table(head, rows)}\n"

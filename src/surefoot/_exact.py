@@ -43,14 +43,13 @@ def exact(value: Any, what: str) -> Decimal:
     """
     number = _decimal(value)
     if number is None:
+        one = getattr(value, "ndim", 0) and value.size == 1 and not hasattr(value, "mask")
         raise InvalidInput(
             f"{what} must be a number, got {shown(value)} ({type(value).__name__}); "
-            "pass a float or Decimal"
+            f"pass {'its .item()' if one else 'a float or Decimal'}"
         )
     if not number.is_finite():
-        raise InvalidInput(
-            f"{what} must be finite, got {shown(value)}; report a number the books can hold"
-        )
+        raise InvalidInput(f"{what} must be finite, got {shown(value)}; give a finite number")
     if not number:
         return Decimal(0)
     if number.adjusted() > _MAX_EXPONENT or int(number.as_tuple().exponent) < -_MAX_EXPONENT:

@@ -61,7 +61,7 @@ def test_a_play_that_was_never_given_out(report, play):
 @pytest.mark.parametrize(
     ("reward", "message"),
     [
-        (None, "reward of play 2 must be a number, got None"),
+        (None, "play 2 explored arm .*: pass its reward, or report that"),
         ("0.5", r"reward of play 2 must be a number, got '0\.5'"),
         (math.nan, "reward of play 2 must be finite, got nan"),
         (-math.inf, "reward of play 2 must be finite, got -inf"),
@@ -90,7 +90,7 @@ def test_a_reward_that_is_none(reward, message):
         (lambda agent: agent.select(default=-1), InvalidInput, "default = -1 must be >= 0"),
         (lambda agent: agent.select(default="x"), InvalidInput, "default must be a number"),
         (lambda agent: agent.select(allowed="UA"), InvalidInput, "allowed = 'UA' is one string"),
-        (lambda agent: agent.select(allowed=7), InvalidInput, "allowed = 7 must be a list"),
+        (lambda agent: agent.select(allowed=7), InvalidInput, r"be a list of arms; give \[7\]"),
         (
             lambda agent: agent.select(allowed=["XX"]),
             InvalidInput,
@@ -380,3 +380,17 @@ def test_an_agent_shows_what_it_is():
         "GenCB(UCB1(n_arms=2, c=2.0), RewardFloor(default=0.5, alpha=0.5, reward_range=(0, 1), "
         "reserve=0, places=9)): 0 explorations, 1 default plays"
     )
+
+
+def test_an_exploration_is_reported_with_its_reward():
+    agent = GenCB(Counter(2), RewardFloor(0.5, 0.5, reserve=9), seed=0)
+    play = agent.select()
+    with pytest.raises(
+        InvalidInput,
+        match=f"play 0 explored arm {play.arm}: pass its reward, or report that there is none "
+        "with expire, void or fall_back",
+    ):
+        agent.update(play)
+    with pytest.raises(InvalidInput, match=r"got array\(\[1\.\]\) \(ndarray\); pass its \.item"):
+        agent.update(play, np.array([1.0]))
+    assert agent.account.pending == 1

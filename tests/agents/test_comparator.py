@@ -1,12 +1,28 @@
 """What the comparators share: one known default, options that are checked, no turn by a peek."""
 
+from decimal import Decimal
+
 import numpy as np
 import pytest
 
-from surefoot.agents import C3UCB, CLUCB, CLUCB2, BudgetFirst, ConUCB, UnbalancedMOSS
+from surefoot.agents import (
+    C3UCB,
+    CLUCB,
+    CLUCB2,
+    BudgetFirst,
+    C3UCBUnknown,
+    CLUCBUnknown,
+    ConUCB,
+    ConUCBUnknown,
+    UnbalancedMOSS,
+    load,
+)
 from surefoot.agents._comparator import failure, one_of
+from surefoot.environments import CombinatorialArms, LinearArms
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
+from surefoot.simulation import Plan, live
+from surefoot.simulation.compiled import PLAIN
 
 KINDS = {
     "ConUCB": lambda **more: ConUCB(2, **more),
@@ -15,6 +31,11 @@ KINDS = {
     "CLUCB": lambda **more: CLUCB(np.eye(2), **more),
     "CLUCB2": lambda **more: CLUCB2(np.eye(2), **more),
     "C3UCB": lambda **more: C3UCB(np.eye(2), TopK(1), **more),
+}
+UNKNOWN = {
+    "ConUCBUnknown": lambda **more: ConUCBUnknown(2, **more),
+    "CLUCBUnknown": lambda **more: CLUCBUnknown(np.eye(2), [0.5, 0.5], **more),
+    "C3UCBUnknown": lambda **more: C3UCBUnknown(np.eye(2), TopK(1), horizon=99, **more),
 }
 
 
@@ -48,3 +69,67 @@ def test_an_option_is_one_of_its_choices():
     assert one_of("a", "radius", ("a", "b")) == "a"
     with pytest.raises(InvalidInput, match="radius = 3 is none of 'a', 'b'"):
         one_of(3, "radius", ("a", "b"))
+
+
+TIGHT = {"theta_bound": 0.5**0.5, "noise": 0.05}
+PAIRS = CombinatorialArms.embedded(3, 2, TopK(1), 2)
+ROWS = LinearArms([[1, 0], [0, 1], [0.6, 0.8]], [0.6, 0.3])
+
+
+@pytest.mark.parametrize("radius", ["paper", "determinant"])
+@pytest.mark.parametrize(
+    ("world", "build"),
+    [
+        (PAIRS, lambda radius: C3UCB(PAIRS.X, TopK(1), 0.8, 0.9, 0.1, radius=radius, **TIGHT)),
+        (ROWS, lambda radius: CLUCB(ROWS.X, 0.5, 0.5, 0.1, radius=radius, **TIGHT)),
+        (ROWS, lambda radius: ConUCB(3, 0.5, 0.5, 0.1)),
+        (ROWS, lambda radius: ConUCB(3, 0.9, 0.9, 0.4, "simple", "bounded")),
+    ],
+)
+def test_live_it_is_what_the_engine_makes_of_it(world, build, radius):
+    """A turn lost to the default counts in both: the "paper" radius widens with the turns."""
+    plan = Plan({"one": build(radius)}, world, 600, 0, "all")
+    engine = plan.run(0, PLAIN)["one"]
+    driven = live.drive(
+        plan.agents["one"], world, plan.tops["one"], plan.key(0), np.random.SeedSequence(0),
+        plan.checkpoints, lambda: False,
+    )  # fmt: skip
+    assert plan.paths
+    assert driven.books.tolist() == engine.books.tolist()
+
+
+@pytest.mark.parametrize("delta", [Decimal("0.01"), np.float32(0.01), 0.01])
+@pytest.mark.parametrize("kind", [*KINDS, *UNKNOWN])
+def test_delta_of_any_kind_is_saved_and_is_the_same(kind, delta, tmp_path):
+    default = {"default": 0.5} if kind in KINDS else {}
+    chance = {} if kind == "UnbalancedMOSS" else {"delta": delta}
+    agent = {**KINDS, **UNKNOWN}[kind](**default, **chance)
+    agent.save(tmp_path / "agent.json")
+    again = load(tmp_path / "agent.json")
+    assert again.config().get("delta", 0.01) == agent.config().get("delta", 0.01) == 0.01
+    assert again.policy.record[1:] == agent.policy.record[1:]
+
+
+@pytest.mark.parametrize("kind", UNKNOWN)
+def test_an_unknown_default_has_a_range_of_its_own(kind):
+    build = UNKNOWN[kind]
+    with pytest.raises(InvalidInput, match=r"default_range = 0\.5 must be a pair \(l, u\)"):
+        build(default_range=0.5)
+    with pytest.raises(InvalidInput, match=r"reward_range = 7 must be a pair"):
+        build(reward_range=7)
+    message = (
+        r"default_range = \(-1, 1\), taken from reward_range, must have 0 <= l <= u: give the "
+        r"default's own"
+    )
+    with pytest.raises(InvalidInput, match=message):
+        build(reward_range=(-1, 1))
+    with pytest.raises(InvalidInput, match=r"default_range = \(-0\.5, 1\) must have 0 <= l <= u"):
+        build(reward_range=(-1, 1), default_range=(-0.5, 1))
+    with pytest.raises(InvalidInput, match=r"default_range = \(0\.5, 2\) must have 0 <= l <= u"):
+        build(default_range=[0.5, 2])
+    with pytest.raises(InvalidInput, match="default_range l must be a number, got 'x'"):
+        build(default_range=("x", 2))
+    agent = build(default_range=[0.5, 1])
+    with pytest.raises(InvalidInput, match=f"{kind} learns its default from its plays: leave it"):
+        agent.select(default=0.5)
+    assert agent.account.plays == 0

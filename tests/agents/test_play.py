@@ -213,3 +213,17 @@ def test_a_play_is_short_to_look_at():
 )
 def test_short_drops_zeros_that_say_nothing(amount, text):
     assert short(Decimal(amount)) == text
+
+
+def test_what_is_spent_ahead_of_a_checkpoint_is_said():
+    """The gate counts in what the default brings until then; so does the sentence."""
+    agent = GenCB(Scripted(2, (1, 0.75)), RewardFloor(0.5, 0.2, checkpoint=3, reserve=0.3))
+    assert explained(agent, Reason.SLACK_OK) == (
+        "Play 0 explores arm 1, which scores 0.75: it can lose 0.4 and the slack is 0.3 (0.2 more "
+        "from default plays until the checkpoint), so at worst -0.1 is left."
+    )
+    assert explained(agent, Reason.SLACK_SHORT) == (
+        "Play 1 is the default because an exploration could lose 0.4 and the slack is -0.1 (0.1 "
+        "more from default plays until the checkpoint; 0.4 held by 1 exploration not yet settled), "
+        "0.4 too little."
+    )

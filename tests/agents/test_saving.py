@@ -236,7 +236,7 @@ def test_a_folder_is_no_saved_agent(tmp_path):
 
 
 def test_a_file_that_is_not_there_is_no_empty_start(tmp_path):
-    refused(tmp_path / "agent.json", FileNotFoundError, "No such file")
+    refused(tmp_path / "agent.json", InvalidInput, r"agent.json does not exist; give the file")
 
 
 def test_a_file_cut_off_anywhere_is_no_saved_agent(saved):

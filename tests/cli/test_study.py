@@ -86,6 +86,7 @@ def test_options_repeat_and_k_may_be_a_capital(tmp_path):
     summary = json.loads(done.stdout)
     pairs = [(panel["K"], panel["alpha"]) for panel in summary["panels"]]
     assert pairs == [(2, 0.1), (2, 0.2), (3, 0.1), (3, 0.2)]
+    assert "4/4 runs" in done.stderr
     assert summary["seed"] == 5
 
 
@@ -192,7 +193,7 @@ def test_an_out_that_cannot_be_written_is_one_line(tmp_path):
     assert done.stderr == f"error: Not a directory: {tmp_path / 'file' / 'below'}\n"
 
 
-LONG = ["--k", "24", "--horizon", "100000", "--runs", "24"]
+LONG = ["--k", "24", "--horizon", "1000000", "--runs", "60"]
 
 
 @pytest.fixture(scope="module")
@@ -221,9 +222,9 @@ def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code
     _, said = child.communicate()
     assert child.returncode == code, said
     done = len(list(out.glob("parts/*/run-*.parquet")))
-    assert 2 <= done < 24
+    assert 2 <= done < 60
     if number == signal.SIGINT:
-        assert f"stopped: {done} of 24 runs are finished and kept" in " ".join(said.split())
+        assert f"stopped: {done} of 60 runs are finished and kept" in " ".join(said.split())
         (panel,) = json.loads((out / "summary.json").read_text())["panels"]
         assert panel["runs"] == done
         assert (out / "cmab-K24-alpha0.05.png").exists()
@@ -250,6 +251,8 @@ def test_every_problem_has_a_command(tmp_path, problem, words, place):
     assert panel["theory"]["bounds"]
     again = command(problem, "--resume", "--out", tmp_path / "out")
     assert again.exit_code == 0
+    (panel,) = json.loads((tmp_path / "out" / "summary.json").read_text())["panels"]
+    assert panel["theory"]["bounds"]  # remembered
     assert ", ".join(f"{axis} = {value}" for axis, value in place.items()) in again.stdout
 
 
@@ -301,7 +304,7 @@ def test_all_panels_go_on_after_a_kill_and_redo_nothing(tmp_path):
     assert 5 <= len(finished) < 28
     resumed = command("all", "--resume", "--out", out)
     assert resumed.exit_code == 0, resumed.output
-    assert "28/28 runs" in resumed.stderr
+    assert "44/44 runs" in resumed.stderr
     assert all(part.stat().st_mtime_ns == before for part, before in finished.items())
     assert command("all", *words, "--out", whole).exit_code == 0
     for name in ("summary.json", "runs.parquet"):

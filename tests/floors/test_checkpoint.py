@@ -176,3 +176,22 @@ def test_it_is_saved_with_the_books():
         assert first.affords(terms) == again.affords(terms)
         for books in (first, again):
             books.settle(books.default(terms), None)
+
+
+def test_a_hold_that_an_interrupt_left_keeps_the_terms():
+    """Of whose play nobody knows any more, so the next terms could not count on equal plays."""
+    books = floor(reserve=5).open()
+    books.account.hold(books.terms().hold)
+    with pytest.raises(PlayConflict, match=r"0 are\), nothing held \(0\.450000000 is\)"):
+        books.change(alpha=0.2)
+
+
+def test_books_written_before_plays_were_counted_go_on():
+    books = floor().open()
+    for _ in range(3):
+        books.settle(books.default(books.terms()), None)
+    books.default(books.terms())
+    books.explore(books.terms())
+    state = books.snapshot()
+    del state["plays"]["known"]
+    assert RewardBooks.restored(books.floor, state).snapshot() == books.snapshot()

@@ -136,7 +136,7 @@ def test_an_expired_play_stays_pending_until_its_truth_arrives():
     play = explore(books)
     held = books.account.held
     assert books.expire(play) is Outcome.BOOKED
-    assert (books.account.held, books.waiting, statement(books).pending) == (held, 1, 0)
+    assert (books.account.held, books.waiting, statement(books).pending) == (held, 1, 1)
     assert books.settle(play, 1) is Outcome.BOOKED_LATE
     assert (books.account.held, books.waiting) == (0, 0)
 

@@ -22,6 +22,27 @@ def test_ids_are_dense_and_start_at_zero():
     assert (plays.pending, plays.unreported) == (2, 1)
 
 
+def test_what_counts_as_made_is_known_and_comes_back():
+    """Explorations do until they are void, default plays once they are reported."""
+    plays = Plays()
+    known = [(plays.open(explores, TERMS), plays.known)[1] for explores in (1, 0, 1, 0, 1)]
+    assert known == [1, 1, 2, 2, 3]
+    states = State.VOID, State.SETTLED, State.EXPIRED, State.VOID, State.FELL_BACK
+    for play, (state, made) in enumerate(zip(states, (2, 3, 3, 3, 3), strict=True)):
+        plays.close(play, state)
+        assert plays.known == made
+    plays.close(2, State.SETTLED, 1)
+    assert Plays.restored(plays.snapshot()).known == plays.known == 3
+
+
+def test_the_plays_still_open_from_one_on():
+    plays = Plays()
+    for _ in range(4):
+        plays.open(True, TERMS)
+    plays.close(2, State.EXPIRED)
+    assert plays.open_since(1) == [1, 3]
+
+
 def test_the_last_closed_plays_are_kept():
     plays = closed(keep=3, n=5)
     assert [plays.get(play).reward for play in (2, 3, 4)] == [3, 3, 3]

@@ -153,6 +153,7 @@ def test_whole_makes_a_plain_int():
         (3, "arm is 3; it must be a list"),
         ("01", "arm is '01'; it must be a list"),
         ([1, 1], "arm holds base arm 1 twice"),
+        ([-(10**5000)], "arm holds <int of too many digits>; base arms"),
         ([0, -1], r"arm holds -1; base arms are numbered 0\.\.2"),
         ([3], r"arm holds 3; base arms are numbered 0\.\.2"),
         ([1.0], r"arm holds 1.0 \(float\)"),

@@ -81,7 +81,6 @@ def test_the_parts_are_those_of_the_index(record, rewards, m):
     for nano in rewards:
         known = _kernels.gain(record, known, nano)
         _kernels.update(record, state, 0, nano / 1e9)
-    assert known == _kernels.read(record, state, 0)
     s, slope, size = _kernels.rise(record, m)
     a, w = _kernels.line(record, state, 0)
     index = _kernels.index(record, state, 0, _kernels.scale(record, m), -np.inf)

@@ -31,6 +31,7 @@ def text(runs=2, **changes):
         "pseudo-regret against the best regular arm",
         "t·(μ* - (1-α)·μ0) is the regret of one who earns exactly the floor",
         "a curve may lie above the baseline although the floor was kept",
+        "the least of all runs at each play drawn;",
         "the default counts at its known value 0.7",
         "read off the account, in exact numbers",
         "over all runs: GenCB 0, UCB1 1,400 (up to 1,378.305 short), ConUCB 0.",

@@ -23,5 +23,5 @@ def test_more_base_arms_than_there_are_make_no_super_arm():
 
 def test_the_papers_claims_at_reduced_size():
     """With C3UCB's sigma as GenCB's R; with the smaller one the order turns round here."""
-    found = check("cccb", d=(3,), alpha=(0.05,), sigma=1.0, horizon=20_000)
+    found = check("cccb", d=(5,), alpha=(0.02,), sigma=1.0, horizon=20_000)
     assert found == {"kept": True, "flat": True, "lower": True, "constant": True, "early": True}

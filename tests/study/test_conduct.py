@@ -30,9 +30,9 @@ def run(folder, sweep=SWEEP, steps=None, **options):
 
 def test_steps_tell_where_it_stands(tmp_path):
     steps = [step for step in conduct(Store(tmp_path, SWEEP)) if step.doing != "compiling"]
-    assert steps[0] == ("starting", 0, 6)
-    assert [step.done for step in steps[1:]] == [0, 1, 2, 3, 3, 4, 5, 6]
-    assert {step.total for step in steps} == {6}
+    assert steps[0] == ("starting", 0, 12)  # 4 panels, of 3 runs each
+    assert [step.done for step in steps[1:]] == [0, 2, 4, 6, 6, 8, 10, 12]
+    assert {step.total for step in steps} == {12}
 
 
 @pytest.mark.parametrize("steps", [1, 3, 7])
@@ -50,7 +50,7 @@ def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
     run(tmp_path)
     monkeypatch.setattr(conduct_module, "run_all", None)
     steps = list(conduct(Store(tmp_path, SWEEP, resume=True)))
-    assert steps == [("starting", 6, 6)]
+    assert steps == [("starting", 12, 12)]
 
 
 def test_more_runs_are_those_of_a_longer_study(tmp_path):
@@ -68,7 +68,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path):
     results = []
     for workers in (1, 3):
         store = Store(tmp_path / str(workers), SWEEP)
-        assert [step.done for step in conduct(store, workers)][-1] == 6
+        assert [step.done for step in conduct(store, workers)][-1] == 12
         results.append(conclude(store))
     assert results[0] == results[1]
 
@@ -135,11 +135,11 @@ def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
 
 def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
     sweep = Sweep.of(*(read(name) for name in MAIN.values())).but(horizon=60, runs=1)
-    store = Store(tmp_path, sweep)
+    store = Store(tmp_path, sweep, theory=True)
     steps = list(conduct(store))
     assert {step.total for step in steps} == {4}
     assert [step.doing for step in steps].count("compiling") <= 1
-    summary = conclude(store, theory=True)
+    summary = conclude(store)
     assert [panel["problem"] for panel in summary["panels"]] == list(MAIN)
     assert all("theory" in panel for panel in summary["panels"])
     table = pl.read_parquet(tmp_path / "runs.parquet")

@@ -206,3 +206,19 @@ def test_a_log_of_one_reward_leaves_nothing_to_choose(reward):
     """Also where that reward is no whole unit, so that the log's range is wider than it."""
     with pytest.raises(InvalidInput, match="nothing to choose"):
         Backtest(subject({"arm": ["a", "b"], "reward": [reward] * 2}))
+
+
+def test_a_deposit_below_the_unit_is_refused_for_nothing_would_be_explored():
+    log = {"arm": ["a", "b"] * 100, "reward": [1e-8, 1.0] * 100}
+    with pytest.raises(InvalidInput, match=r"alpha = 0\.01 .* nothing would ever be explored"):
+        Backtest(subject(log), 0.01, reward_range=(0, 1))
+
+
+@pytest.mark.parametrize(("mean", "alpha", "first"), [(0.5, 0.1, 10), (2e-8, 0.09, 20)])
+def test_the_first_exploration_is_the_books_also_where_they_round(mean, alpha, first):
+    """In exact numbers 2e-8 at alpha 0.09 would be explored from play 12 on."""
+    log = {"arm": ["a", "b"] * 100, "reward": [mean, 1.0] * 100}
+    backtest = Backtest(subject(log), alpha, reward_range=(0, 1), runs=1, horizon=first)
+    list(backtest.steps(engine="plain"))
+    assert backtest.first_exploration == first
+    assert at_the_end(backtest.results[0], GUARDED, "default_plays") == [first - 1]

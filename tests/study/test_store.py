@@ -47,6 +47,26 @@ def test_more_runs_go_on_and_fewer_use_the_first(store):
     assert Store(store.folder, SWEEP.but(runs=2), resume=True).finished("cmab-K3") == [0, 1]
 
 
+def test_runs_are_counted_panel_by_panel(tmp_path):
+    store = Store(tmp_path, SWEEP.but(alpha=(0.1, 0.2)))
+    store.claim()
+    store.keep("cmab-K3", 0, FRAME)
+    assert store.kept == 2
+
+
+def test_theory_is_remembered_for_resuming(tmp_path, store):
+    Store(tmp_path / "told", SWEEP, theory=True).claim()
+    again = Store(tmp_path / "told", SWEEP, resume=True)
+    again.claim()
+    assert (again.theory, store.theory) == (True, False)
+    assert Store(tmp_path / "told", SWEEP, resume=True).theory
+    assert not Store(tmp_path / "told", SWEEP).theory  # the command says all it means
+    manifest = json.loads((store.folder / "study.json").read_text())
+    del manifest["theory"]
+    (store.folder / "study.json").write_text(json.dumps(manifest))
+    assert not Store(store.folder, SWEEP, resume=True).theory
+
+
 def test_fewer_runs_leave_the_aim_as_it_is(store):
     store.keep("cmab-K3", 2, FRAME)
     fewer = Store(store.folder, SWEEP.but(runs=2), resume=True)

@@ -120,3 +120,15 @@ def test_a_box_is_free_where_no_curve_runs_through_it():
     just_below = [(x, np.array([-0.65, -0.65]))]  # at 0.175 of the height
     assert style.first_free(axes, [low], just_below) is None
     assert style.first_free(axes, [low], just_below, margin=0.02) == low
+
+
+def test_the_ticks_of_an_inset_do_not_touch():
+    with style.sheet("Title", "A caption.", columns=2) as (figure, (axes, _)):
+        inner = style.inset(axes, (0.16, 0.56, 0.32, 0.36), "first plays")
+        for end in (999, 18_000, 31_000, 99_999):
+            inner.set_xlim(0, end)
+            figure.draw_without_rendering()
+            shown = [label for label in inner.get_xticklabels() if label.get_position()[0] <= end]
+            boxes = [label.get_window_extent() for label in shown]
+            assert len(boxes) > 1
+            assert all(right.x0 - left.x1 > 5 for left, right in pairwise(boxes))

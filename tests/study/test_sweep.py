@@ -70,6 +70,16 @@ def test_a_panel_knows_whether_the_paper_shows_it():
     assert Sweep.of(CMAB).but(mu0=0.6).panels[0].source is None
 
 
+def test_the_longer_horizon_says_why_and_another_one_does_not():
+    reasons = {panel.name: panel.because for panel in paper() if panel.because}
+    assert reasons == {"clb-d9-alpha0.01": "at 100,000 the default is still played"}
+    panel = Sweep.of(read(MAIN["clb"])).but(d=(9,), horizon=300_000).panels[0]
+    said = "horizon T = 300,000 (at 100,000 the default is still played)"
+    assert panel.choices[0] == read("clb-d9-alpha0.01").choices[0] == said
+    for other in ({"horizon": 5}, {"d": (5,)}, {"alpha": (0.02,)}):
+        assert Sweep.of(read("clb-d9-alpha0.01")).but(**other).panels[0].because is None
+
+
 def test_none_changes_nothing():
     assert Sweep.of(CMAB).but(K=None, runs=None) == Sweep.of(CMAB)
 

@@ -11,14 +11,13 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from surefoot._exact import exact, shown
-from surefoot.agents._changes import Changing
+from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
-from surefoot.agents.play import Choice, Play, Reason, explain
+from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import (
     Books,
     Floor,
-    MeanVarianceFloor,
     Outcome,
     State,
     Statement,
@@ -26,7 +25,6 @@ from surefoot.floors import (
     statement,
 )
 from surefoot.floors.books import BOOKED
-from surefoot.policies import MVUCB
 from surefoot.policies.base import Label, Policy, has, score_given
 
 
@@ -55,7 +53,7 @@ class Agent(Changing):
             raise InvalidInput(
                 f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
             )
-        _check_agreement(policy, floor)
+        check_agreement(policy, floor)
         self.policy = policy
         self.floor = floor
         self.turns = 0
@@ -91,11 +89,22 @@ class Agent(Changing):
         candidates = None if allowed is None else self._actions.candidates(allowed)
         if self._checks:
             self.policy.check(context)  # type: ignore[attr-defined]
-        if self.paused:
-            return self._play_default(terms, Reason.PAUSED)
-        if candidates is not None and not candidates:
-            return self._play_default(terms, Reason.NO_ALLOWED_ARM)
-        return self._decide(context, candidates, terms)
+        first = self._books.plays.next_id
+        try:
+            if self.paused:
+                return self._play_default(terms, Reason.PAUSED)
+            if candidates is not None and not candidates:
+                return self._play_default(terms, Reason.NO_ALLOWED_ARM)
+            return self._decide(context, candidates, terms)
+        except BaseException:
+            self._asking = False
+            self._take_back(first)
+            raise
+
+    def _take_back(self, first: int) -> None:
+        """Void the plays from id ``first`` on, which nobody was told of."""
+        for number in self._books.plays.open_since(first):
+            self.void(number)
 
     def select_many(
         self,
@@ -112,13 +121,12 @@ class Agent(Changing):
             raise InvalidInput(f"n = {shown(n)} must be an int >= 0")
         if allowed is not None:
             allowed = [self._actions.label(arm) for arm in self._actions.candidates(allowed)]
-        plays: list[Play] = []
+        first, plays = self._books.plays.next_id, list[Play]()
         try:
             while len(plays) < n:
                 plays.append(self.select(context, allowed, default))
         except BaseException:
-            for play in plays:
-                self.void(play)
+            self._take_back(first)
             raise
         return plays
 
@@ -141,12 +149,11 @@ class Agent(Changing):
         told: Any = None
         if base_rewards is not None or self._actions.semi_bandit:
             reward, told = self._super_arm(number, play, reward, base_rewards)
-        missing = reward is None and self.learns_default and number in self._open
-        if missing and self._open[number][0].is_default:
-            raise InvalidInput(
-                f"reward of play {number} is missing: {type(self).__name__} learns what its "
-                "default pays; report that too"
-            )
+        if reward is None:
+            self._books.plays.get(number)  # unknown? then that is what is wrong
+            if number in self._open:
+                learner = type(self).__name__ if self.learns_default else None
+                check_unpaid(self._open[number][0], learner)
         outcome = self._books.settle(number, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
@@ -290,20 +297,18 @@ class Agent(Changing):
         policy: Any = self.policy
         score: float | None = None
         self._asking = True  # the gate was looked at: until the play is booked nobody else may
-        try:
-            if self._scores:
-                candidates = None if allowed is None else list(allowed)
-                answer, score = score_given(policy, policy.best(context, self._rng, candidates))
-            elif allowed is None:
-                answer = policy.select(context, self._rng)
-            else:
-                raise InvalidInput(
-                    f"allowed = {[self._actions.label(arm) for arm in allowed]} cannot be kept: "
-                    f"{type(policy).__name__} has no best(context, rng, allowed); "
-                    "leave allowed out or add that method"
-                )
-        finally:
-            self._asking = False
+        if self._scores:
+            candidates = None if allowed is None else list(allowed)
+            answer, score = score_given(policy, policy.best(context, self._rng, candidates))
+        elif allowed is None:
+            answer = policy.select(context, self._rng)
+        else:
+            raise InvalidInput(
+                f"allowed = {[self._actions.label(arm) for arm in allowed]} cannot be kept: "
+                f"{type(policy).__name__} has no best(context, rng, allowed); "
+                "leave allowed out or add that method"
+            )
+        self._asking = False
         action = self._actions.chosen(answer, context, allowed)
         self.turns += 1
         return action, score
@@ -332,6 +337,7 @@ class Agent(Changing):
         return Play(
             plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
             account.available, account.held, self._books.waiting, plays.unreported, choice,
+            self._books.ahead(terms),
         )  # fmt: skip
 
     def _told(self, reward: Any, booked: int | None = None) -> float:
@@ -371,22 +377,6 @@ class Agent(Changing):
         if outcome is BOOKED:
             self._open.pop(number, None)
         return outcome
-
-
-def _check_agreement(policy: Policy, floor: Floor) -> None:
-    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
-    if not isinstance(policy, MVUCB):
-        return
-    if isinstance(floor, MeanVarianceFloor) and policy.rho != floor.rho:
-        raise InvalidInput(
-            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
-        )
-    if policy.reward_range != floor.reward_range:
-        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
-        raise InvalidInput(
-            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
-            "agree"
-        )
 
 
 def seeded(seed: Any) -> np.random.SeedSequence:

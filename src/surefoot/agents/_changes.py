@@ -1,4 +1,4 @@
-"""What of an agent's floor may change while the agent goes on."""
+"""What of an agent's floor may change while the agent goes on, and what has to agree before."""
 
 from __future__ import annotations
 
@@ -6,7 +6,8 @@ from typing import Any, ClassVar
 
 from surefoot._exact import exact_range, shown
 from surefoot.errors import InvalidInput, PlayConflict
-from surefoot.floors import Books, Floor
+from surefoot.floors import Books, Floor, MeanVarianceFloor
+from surefoot.policies import MVUCB
 from surefoot.policies.base import Policy
 
 
@@ -70,3 +71,19 @@ class Changing:
                 f"{type(self).__name__} keeps no account whose floor could change; start a new one"
             )
         return self._books
+
+
+def check_agreement(policy: Policy, floor: Floor) -> None:
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    if not isinstance(policy, MVUCB):
+        return
+    if isinstance(floor, MeanVarianceFloor) and policy.rho != floor.rho:
+        raise InvalidInput(
+            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
+        )
+    if policy.reward_range != floor.reward_range:
+        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
+        raise InvalidInput(
+            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
+            "agree"
+        )

@@ -9,12 +9,13 @@ from collections.abc import Iterable, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, exact_range, shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.actions import Action
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
+from surefoot.floors.interval import Interval
 from surefoot.policies.base import Label, Policy
 
 
@@ -51,16 +52,24 @@ class Comparator(Agent):
         """Decide one play, see ``Agent.select``; the default is constant here."""
         if default is not None:
             name = type(self).__name__
-            raise InvalidInput(
-                f"default = {shown(default)}: {name} knows one constant default; give it to {name}"
+            told = (
+                "learns its default from its plays: leave it out"
+                if self.learns_default
+                else f"knows one constant default; give it to {name}"
             )
+            raise InvalidInput(f"default = {shown(default)}: {name} {told}")
         return super().select(context, allowed)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        """Peek at what the policy would play; it takes its turn only if the play is proved safe."""
+        """Peek at what the policy would play; no turn is taken where that is not proved safe.
+
+        A turn lost to the default counts, as in ``GenCB``: bounds that widen with the turns would
+        else stand still, and the default win for ever.
+        """
         action, score = self._peek(context, allowed)
         choice = self._choice(action, score, self._rival(terms) if self.default_competes else None)
         if choice.loses:
+            self.turns += 1
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         margin = self._margin(action, terms, context)
         choice = choice._replace(margin=margin)
@@ -97,7 +106,7 @@ class UnknownDefault(Comparator):
     def __init__(
         self, policy: Policy, default_range: Any, alpha: Any, reward_range: Any, seed: Any
     ) -> None:
-        paid = tuple(reward_range if default_range is None else default_range)
+        paid = _paid_within(default_range, reward_range)
         Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
 
     @classmethod
@@ -114,6 +123,26 @@ class UnknownDefault(Comparator):
         books = self._books
         t = books.explorations + books.default_plays + 1
         return float(books.default_plays - (1 - Fraction(self.floor.alpha)) * t)
+
+
+def _paid_within(default_range: Any, reward_range: Any) -> Interval:
+    """The interval that the default pays within, if it is one within the reward range."""
+    low, high = exact_range(reward_range)
+    given = reward_range if default_range is None else default_range
+    try:
+        first, last = given
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"default_range = {shown(given)} must be a pair (l, u), within which the default pays"
+        ) from None
+    paid = exact(first, "default_range l"), exact(last, "default_range u")
+    if 0 <= paid[0] <= paid[1] and low <= paid[0] and paid[1] <= high:
+        return paid
+    taken = ", taken from reward_range," if default_range is None else ""
+    raise InvalidInput(
+        f"default_range = ({shown(first)}, {shown(last)}){taken} must have 0 <= l <= u: give the "
+        f"default's own, within reward_range ({low}, {high}), or shift the rewards"
+    )
 
 
 def failure(delta: Any) -> float:

@@ -32,14 +32,14 @@ the sum z of their features, and room for a vector."""
 def fresh(policy: Any, n_arms: int) -> tuple[list[float], ...]:
     """The state before the first play; ``policy`` is a record with the fields of ``Ellipsoid``."""
     rest = ([0.0] * n_arms, [0.0, 0.0], [0.0] * policy.d, [0.0] * policy.d)
-    return _ridge.fresh(policy.d, policy.lam) + rest
+    return _ridge.fresh(policy.d, policy.ridge) + rest
 
 
 class Ellipsoid(NamedTuple):
     """Settings of an ellipsoid, checked."""
 
     d: int
-    lam: float
+    ridge: float
     """The ridge lambda."""
     noise: float
     bias: float
@@ -84,7 +84,7 @@ def ellipsoid(features: Features, delta: Any, what: str, rows: int = 1, **option
         checked.d, checked.ridge, checked.noise, checked.bias, checked.growth, -math.log(chance),
         checked.radius == "determinant",
     )  # fmt: skip
-    return Given(settings, checked.feature_bound, {"delta": delta, **checked.settings()})
+    return Given(settings, checked.feature_bound, {"delta": chance, **checked.settings()})
 
 
 class Given(NamedTuple):

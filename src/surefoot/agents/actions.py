@@ -62,7 +62,9 @@ class Actions:
         try:
             labels = list(allowed)
         except TypeError:
-            raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
+            raise InvalidInput(
+                f"allowed = {shown(allowed)} must be a list of arms; give [{shown(allowed)}]"
+            ) from None
         return sorted({self._number(label, "allowed arm") for label in labels})
 
     def _number(self, label: Any, what: str) -> int:

@@ -8,7 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from surefoot._exact import exact, shown
-from surefoot.agents._comparator import Comparator
+from surefoot.agents._comparator import Comparator, failure
 from surefoot.agents.conucb import record_of
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
@@ -58,7 +58,7 @@ class BudgetFirst(Comparator):
         seed: Any = None,
     ) -> None:
         self.horizon = needed(horizon)
-        self.delta = min(0.5, 1 / self.horizon) if delta is None else delta
+        self.delta = failure(min(0.5, 1 / self.horizon) if delta is None else delta)
         count = len(arm_labels(n_arms, arms))
         record = record_of(count, self.delta, "libbandit", "libbandit")
         self.bounds = IndexPolicy(record, n_arms, arms)

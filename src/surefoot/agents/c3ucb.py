@@ -38,7 +38,7 @@ class C3UCBRecord(NamedTuple):
 
     features: Any
     d: int
-    lam: float
+    ridge: float
     noise: float
     bias: float
     growth: float
@@ -75,7 +75,7 @@ def draw_up(policy: Any, state: Any, m: int) -> None:
 
 
 def _update(policy: C3UCBRecord, state: Any, k: int, reward: float) -> None:
-    _ridge.learn(state, policy.features, k, reward, policy.lam)
+    _ridge.learn(state, policy.features, k, reward, policy.ridge)
     add_row(state[SUM], policy.features, k)
     state[PLAYED][k] += 1
 

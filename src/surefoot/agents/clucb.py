@@ -34,7 +34,7 @@ class CLUCBRecord(NamedTuple):
 
     features: Any
     d: int
-    lam: float
+    ridge: float
     noise: float
     bias: float
     growth: float
@@ -52,7 +52,7 @@ def _best(policy: CLUCBRecord, state: Any, m: int) -> Any:
 
 
 def _update(policy: CLUCBRecord, state: Any, k: int, reward: float) -> None:
-    _ridge.learn(state, policy.features, k, reward, policy.lam)
+    _ridge.learn(state, policy.features, k, reward, policy.ridge)
     add_row(state[SUM], policy.features, k)
     state[NOW][1] += 1.0
 

@@ -94,14 +94,15 @@ class CLUCB2(Comparator):
         seed: Any = None,
     ) -> None:
         features = feature_rows(arms, "arms")
-        share = failure(delta) / 3
+        chance = failure(delta)
+        share = chance / 3
         given = ellipsoid(
             features, share, "arms", theta_bound=theta_bound, feature_bound=feature_bound,
             noise=noise, ridge=ridge, radius=radius,
         )  # fmt: skip
         self.checkpoint = whole(checkpoint, "checkpoint", 1)
         self._level = -math.log(share)
-        self._config = {**given.config, "delta": delta, "checkpoint": self.checkpoint}
+        self._config = {**given.config, "delta": chance, "checkpoint": self.checkpoint}
         record = CLUCBRecord(features, *given.settings, -math.inf)
         self.bounds = _Rewarded(features, labels, record, KERNELS, given.bound)
         super().__init__(self.bounds, default, alpha, reward_range, seed)

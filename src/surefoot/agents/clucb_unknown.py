@@ -82,7 +82,7 @@ class CLUCBUnknown(UnknownDefault):
         }  # fmt: skip
 
     def _default_paid(self, reward: Any) -> None:
-        lam = self.bounds.plain.lam
+        lam = self.bounds.plain.ridge
         _ridge.learn(self.bounds._state, self._default_row, 0, self._told(reward), lam)
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:

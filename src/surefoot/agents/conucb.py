@@ -152,7 +152,7 @@ class ConUCB(Comparator):
         seed: Any = None,
     ) -> None:
         record = record_of(len(arm_labels(n_arms, arms)), delta, radius, scale)
-        self.delta, self.radius, self.scale = float(delta), radius, scale
+        self.delta, self.radius, self.scale = failure(delta), radius, scale
         self.bounds = IndexPolicy(record, n_arms, arms)
         super().__init__(self.bounds, default, alpha, reward_range, seed)
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import UnknownDefault
+from surefoot.agents._comparator import UnknownDefault, failure
 from surefoot.agents.actions import Action
 from surefoot.agents.conucb import record_of
 from surefoot.floors import Terms
@@ -62,7 +62,7 @@ class ConUCBUnknown(UnknownDefault):
         count = len(arm_labels(n_arms, arms))
         known = count if radius == "libbandit" else count + 1
         record = record_of(known, delta, radius, scale)
-        self.delta, self.radius, self.scale = float(delta), radius, scale
+        self.delta, self.radius, self.scale = failure(delta), radius, scale
         self.bounds = _WithDefault(record, n_arms, arms)
         super().__init__(self.bounds, default_range, alpha, reward_range, seed)
 

@@ -6,7 +6,8 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from surefoot._exact import Unit
+from surefoot._exact import Unit, shown
+from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 
 
@@ -66,6 +67,8 @@ class Play(NamedTuple):
     unreported: int
     """How many earlier default plays were not yet reported, so not yet credited."""
     choice: Choice | None
+    ahead: int = 0
+    """What the default brings after this play, until a checkpoint; in units. The gate counts it."""
 
     @property
     def is_default(self) -> bool:
@@ -100,6 +103,23 @@ def short(amount: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def check_unpaid(play: Play, learner: str | None) -> None:
+    """Refuse a report without a reward, unless the default's worth is known.
+
+    ``learner``: the agent that has to learn it from each default play, None if none has to.
+    """
+    if not play.is_default:
+        raise InvalidInput(
+            f"play {play.id} explored arm {shown(play.arm)}: pass its reward, or report that there "
+            "is none with expire, void or fall_back"
+        )
+    if learner is not None:
+        raise InvalidInput(
+            f"reward of play {play.id} is missing: {learner} learns what its default pays; report "
+            "that too"
+        )
+
+
 def explain(play: Play, asks_beyond: str = "") -> str:
     """Say in one sentence, in numbers, why this play is what it is.
 
@@ -129,7 +149,7 @@ def _too_little(play: Play, slack: str, asks_beyond: str) -> str:
             f"with {_arm(play.choice)}, the lower confidence bounds prove "
             f"{short(play.amount(-margin))} less mean reward than the floor asks"
         )
-    missing = play.terms.hold - play.available
+    missing = play.terms.hold - play.available - play.ahead
     if missing <= 0:
         return f"an exploration could lose {_loss(play)} and {slack}, but {asks_beyond}"
     return (
@@ -169,6 +189,9 @@ def _loss(play: Play) -> str:
 
 def _waiting(play: Play) -> str:
     parts = []
+    if play.ahead:
+        brought = short(play.amount(play.ahead))
+        parts.append(f"{brought} more from default plays until the checkpoint")
     if play.pending:
         held = short(play.amount(play.held))
         parts.append(f"{held} held by {_count(play.pending, 'exploration')} not yet settled")

@@ -90,7 +90,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     agents from one file spend the same slack twice and give out the same play ids.
     ``policy``: a fresh instance of your own class, if the saved policy is one; nothing is
     unpickled. Raises DamagedFile for a file that is foreign, damaged or of an unknown version,
-    and FileNotFoundError if there is none: never an empty start.
+    and InvalidInput if there is none: never an empty start.
 
     >>> import tempfile, os
     >>> agent = GenCB(UCB1(2), RewardFloor(default=0.5, alpha=0.5), seed=1)
@@ -119,6 +119,10 @@ def _read(path: Path) -> dict[str, Any]:
         raise DamagedFile(f"{path} is not a saved agent: it is a folder")
     try:
         document = json.loads(path.read_bytes().decode("utf-8"))
+    except (FileNotFoundError, NotADirectoryError):
+        raise InvalidInput(
+            f"path = {path} does not exist; give the file that save wrote, or start a new agent"
+        ) from None
     except (RecursionError, ValueError) as error:
         raise DamagedFile(f"{path} is not a saved agent: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

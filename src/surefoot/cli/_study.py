@@ -281,14 +281,14 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
     usual = Sweep.of(*paper()) if problem == "all" else Sweep.of(read(MAIN[problem]))
     out, resume = how.out, how.resume
     sweep = asked_for(out, usual, resume=resume, **changes)
-    store = Store(out, sweep, resume=resume, overwrite=how.overwrite)
+    store = Store(out, sweep, resume=resume, overwrite=how.overwrite, theory=how.theory)
     if resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
     done, total, stopped = watch(conduct(store, how.workers))
     _tell_kept(store, done, total, stopped)
     if len(sweep.panels) > _MANY:
         tell(f"drawing {len(sweep.panels)} panels")
-    summary = conclude(store, theory=how.theory)
+    summary = conclude(store)
     typer.echo(to_json(summary)) if how.as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)
@@ -334,9 +334,9 @@ def _show(summary: dict[str, Any], out: Path) -> None:
         console.print(table)
         for claim in panel["claims"]:
             if not claim["holds"]:
-                console.print(
-                    f"does not hold here: {claim['claim']} ({claim['found']})", markup=False
-                )
+                known = claim["holds"] is not None
+                said = "does not hold here" if known else "not decided by these runs"
+                console.print(f"{said}: {claim['claim']} ({claim['found']})", markup=False)
     if summary["panels"]:
         console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
         console.print(

@@ -18,8 +18,8 @@ Floats = npt.NDArray[np.float64]
 class LinearArms(BernoulliArms):
     """K arms with features; arm k pays 1 with probability <x_k, theta>, else 0.
 
-    Source: Du, Wang, Huang 2021, section "Application to Conservative Contextual Linear Bandits"
-    and Experiments. ``X``: shape (K, d); ``theta``: shape (d,). Both are kept as read-only float64
+    Source: Du, Wang, Huang 2021, section "Application to Conservative Linear Bandits (CLB)" and
+    Experiments. ``X``: shape (K, d); ``theta``: shape (d,). Both are kept as read-only float64
     arrays. Every mean is checked in exact numbers, a float standing for its shortest decimal.
     Raises InvalidInput for another shape or number, and names an arm whose mean leaves [0, 1].
 

@@ -17,7 +17,7 @@ class MeanVarianceRegrets(NamedTuple):
     """Cumulative regrets, t times those of the paper; one number for each checkpoint."""
 
     pseudo: Floats
-    """The paper's eq. (5)."""
+    """The paper's eq. (4)."""
     pseudo_exact: Floats
     """With the true between-arm term, a quarter of the paper's."""
 
@@ -29,7 +29,7 @@ def mean_variance_regrets(
     """Mean-variance pseudo-regret after t plays, the default's among them, in cumulative form.
 
     t*R_t = sum_x N_x (MV_* - MV_x) + (2/t) sum_{x != y} N_x N_y (mu_x - mu_y)^2 over ordered pairs,
-    MV_x = rho*mu_x - var_x (Du, Wang, Huang 2021, eq. 5). ``pseudo_exact`` has 1/(2t) in place of
+    MV_x = rho*mu_x - var_x (Du, Wang, Huang 2021, eq. 4). ``pseudo_exact`` has 1/(2t) in place of
     2/t: with it, the rewards' own means and variances give t*(MV_* - MV of all rewards), exactly.
     The default is one more arm of mean mu0 and variance 0, in the pairs too, and at every
     checkpoint the sums are over its own t, not the horizon (both ours).

@@ -30,9 +30,10 @@ BOOKED = Outcome.BOOKED  # before Python 3.12 a member of an enumeration is slow
 class Books:
     """The books one agent keeps of a floor: gate, plays and what each report books.
 
-    Every method checks first and changes after, so an error leaves everything as it was. A report
-    closes its play before it moves the account: interrupted in between, and sent again, it can only
-    book too little. What is asked of the account, and what an event does to it, is its own affair.
+    Every method checks first and changes after, so an error leaves everything as it was. A decision
+    holds before it opens its play, a report closes its play before it moves the account:
+    interrupted in between, and sent again, either can only book too little. What is asked of the
+    account, and what an event does to it, is its own affair.
     """
 
     __slots__ = (
@@ -65,6 +66,10 @@ class Books:
     def affords(self, terms: Terms) -> bool:
         """The gate: whether an exploration at these terms may be decided."""
         return self.account.affords(terms.hold)
+
+    def ahead(self, terms: Terms) -> int:
+        """What the gate counts in besides what is available; in units."""
+        return 0
 
     def explore(self, terms: Terms) -> int:
         """Book that an exploration was decided; returns its play id."""
@@ -265,6 +270,8 @@ class Books:
             raise ValueError(f"the account {numbers} does not cover the pending plays")
         for name in cls._COUNTERS:
             setattr(books, name, state[name])
+        if "known" not in state["plays"]:  # a file older than that count
+            plays.known = books.explorations + books.default_plays - plays.unreported
         return books
 
     @classmethod

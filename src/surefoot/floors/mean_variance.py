@@ -20,7 +20,7 @@ CHECKS = ("viable", "exact", "paper")
 class MeanVarianceFloor:
     """After every reward: rho*mean - population variance of all rewards >= (1-alpha)*rho*mu0.
 
-    Source: Du, Wang, Huang 2021, eq. (6) and Algorithm MV-CUCB; default plays count among the
+    Source: Du, Wang, Huang 2021, eq. (5) and Algorithm MV-CUCB; default plays count among the
     rewards, with their known value mu0. With S = n*(rho*mean - variance) - (1-alpha)*rho*mu0*n
     the slack after n rewards, ``check`` says when a regular arm may be played:
 

@@ -7,7 +7,7 @@ alpha = p/q, mu0 = m/U, and R, Q the sums of the rewards and of their squares in
 
     n*S_n * U^2*q*b = n*(a*q*U*R - q*b*Q) + q*b*R^2 - (q-p)*a*m*U*n^2.
 
-Source: Du, Wang, Huang 2021, eq. (6) and Algorithm MV-CUCB; the integer form, the checks other
+Source: Du, Wang, Huang 2021, eq. (5) and Algorithm MV-CUCB; the integer form, the checks other
 than the paper's and the treatment of pending rewards are ours.
 """
 

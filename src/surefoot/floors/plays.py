@@ -105,7 +105,7 @@ class Plays:
     with what can still change, never with how long the agent has run.
     """
 
-    __slots__ = ("_closed", "_live", "keep", "next_id", "pending", "unreported")
+    __slots__ = ("_closed", "_live", "keep", "known", "next_id", "pending", "unreported")
 
     def __init__(self, keep: int = 100_000) -> None:
         self.keep = keep
@@ -114,19 +114,20 @@ class Plays:
         """How many explorations have neither reward nor end."""
         self.unreported = 0
         """How many default plays were decided and not yet reported as played."""
+        self.known = 0
+        """How many plays count as made: explorations that are not void, defaults reported."""
         self._live: dict[int, Record] = {}
         # Ordered: a plain dict would search through all it has deleted to find its oldest key.
         self._closed: OrderedDict[int, Record] = OrderedDict()
 
     def open(self, explores: bool, terms: Terms) -> int:
         """Start a play and return its id; ids are dense and start at 0."""
+        # In this order an interrupt leaves at most a play that is counted and never made.
+        self._count(explores, 1)
+        self.known += explores
         play = self.next_id
-        self._live[play] = Record(explores, terms)
         self.next_id = play + 1
-        if explores:
-            self.pending += 1
-        else:
-            self.unreported += 1
+        self._live[play] = Record(explores, terms)
         return play
 
     def _count(self, explores: bool, change: int) -> None:
@@ -159,12 +160,17 @@ class Plays:
         record.reward = reward
         record.state = state
         if was_open:
+            self.known += (state is not VOID) - record.explores
             self._count(record.explores, -1)
         if state is not EXPIRED and state is not CAPPED:
             self._closed[play] = record
             del self._live[play]
             if len(self._closed) > self.keep:
                 self._closed.popitem(last=False)
+
+    def open_since(self, first: int) -> list[int]:
+        """The plays from id ``first`` on that are still open."""
+        return [play for play, r in self._live.items() if play >= first and r.state is OPEN]
 
     def holds(self) -> int:
         """What the explorations that are still open hold together."""
@@ -180,6 +186,7 @@ class Plays:
         return {
             "keep": self.keep,
             "next_id": self.next_id,
+            "known": self.known,
             "live": _rows(self._live),
             "closed": _rows(self._closed),
         }
@@ -189,6 +196,7 @@ class Plays:
         """The inverse of ``snapshot``."""
         plays = cls(state["keep"])
         plays.next_id = state["next_id"]
+        plays.known = state.get("known", 0)
         plays._live = _records(state["live"])
         for record in plays._live.values():
             if record.state is OPEN:

@@ -39,9 +39,13 @@ class RewardBooks(Books):
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
         if self.floor.checkpoint is None:
             return self.account.affords(terms.hold)
-        known = self.explorations + self.default_plays - self.plays.unreported
-        ahead = still_to_come(known, self.floor.checkpoint)
-        return self.account.affords(terms.hold - ahead * terms.deposit)
+        return self.account.affords(terms.hold - self.ahead(terms))
+
+    def ahead(self, terms: Terms) -> int:
+        """What the default brings until the next checkpoint, after the next play; in units."""
+        if self.floor.checkpoint is None:
+            return 0
+        return still_to_come(self.plays.known, self.floor.checkpoint) * terms.deposit
 
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
@@ -69,12 +73,14 @@ class RewardBooks(Books):
             self.low, self.high = low, high
 
     def _check_nothing_ahead(self) -> None:
-        waiting = self.plays.pending + self.plays.unreported
-        if waiting or self.account.available < 0:
+        waiting, account = self.plays.pending + self.plays.unreported, self.account
+        if waiting or account.held or account.available < 0:  # an interrupt may leave a hold
+            amount = self.floor.unit.decimal
             raise PlayConflict(
-                f"a floor with checkpoints changes only with no play open ({waiting} are) and a "
-                f"slack >= 0 (it is {self.floor.unit.decimal(self.account.available)}): what "
-                "is spent beforehand counts on equal plays; report or void the open ones first"
+                f"a floor with checkpoints changes only with no play open ({waiting} are), nothing "
+                f"held ({amount(account.held):f} is) and a slack >= 0 (it is "
+                f"{amount(account.available)}): what is spent beforehand counts on equal plays; "
+                "report or void the open ones first"
             )
 
     def add_reserve(self, amount: Any) -> None:

@@ -44,7 +44,8 @@ class Statement:
     default_plays: int
     explorations: int
     pending: int
-    """Explorations with neither reward nor end."""
+    """Explorations with neither reward nor end; of a mean-variance floor also expired ones, until
+    their reward arrives."""
     unreported: int
     """Default plays decided but not yet reported, so not yet credited."""
     expired: int
@@ -73,7 +74,7 @@ def statement(books: Books) -> Statement:
         plays=books.explorations + books.default_plays,
         default_plays=books.default_plays,
         explorations=books.explorations,
-        pending=plays.pending,
+        pending=books.waiting,
         unreported=plays.unreported,
         expired=books.expired,
         voided=books.voided,

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import shown
 
 Node = int | str
 """A node as the user names it, so that it can be saved as JSON."""

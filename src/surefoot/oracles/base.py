@@ -11,6 +11,7 @@ from typing import Any, Protocol, runtime_checkable
 import numpy as np
 import numpy.typing as npt
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 
 Weights = npt.NDArray[np.float64]
@@ -154,15 +155,9 @@ def base_arms(indices: Any, what: str, n_base: int | None = None) -> SuperArm:
             )
         if arm < 0 or (n_base is not None and arm >= n_base):
             last = "" if n_base is None else f"..{n_base - 1}"
-            raise InvalidInput(f"{what} holds {arm}; base arms are numbered 0{last}")
+            raise InvalidInput(f"{what} holds {shown(arm)}; base arms are numbered 0{last}")
     found = sorted(map(int, arms))
     for one, other in pairwise(found):
         if one == other:
-            raise InvalidInput(f"{what} holds base arm {one} twice; name each once")
+            raise InvalidInput(f"{what} holds base arm {shown(one)} twice; name each once")
     return tuple(found)
-
-
-def shown(value: Any) -> str:
-    """A value's repr for an error message, cut to a line."""
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "..."

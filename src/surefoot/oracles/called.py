@@ -6,8 +6,9 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, shown, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
 
 
 @dataclass(frozen=True, init=False)

@@ -11,8 +11,9 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, shown, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
 
 _EPS = 2.0**-52
 

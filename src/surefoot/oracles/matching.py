@@ -9,8 +9,9 @@ from typing import Any, Literal
 import numpy as np
 import numpy.typing as npt
 
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, shown, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, whole
 
 Cover = Literal["full", "most", "any"]
 Shape = tuple[int, int]

@@ -6,9 +6,10 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from surefoot._exact import shown
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, shown, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
 
 
 @dataclass(frozen=True, init=False)

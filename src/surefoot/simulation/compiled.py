@@ -8,6 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._compile import available, cache_folder, compiling, fingerprint
+from surefoot.agents.c3ucb import C3UCBRecord
+from surefoot.agents.clucb import CLUCBRecord
 from surefoot.environments import _kernels as draws
 from surefoot.policies import _kernels as policies
 from surefoot.policies._compiled import entry, teach
@@ -16,6 +18,7 @@ from surefoot.policies.linucb import LinUCBRecord
 from surefoot.simulation import (
     ceilings,
     gram,
+    gram_bounds,
     gram_sets,
     lines,
     moment_spans,
@@ -82,8 +85,10 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
             "plain": Driver(policies.init, njit(path.base_path)),
             "lines": Driver(lines.init, njit(lines.walk)),
             "ceilings": Driver(ceilings.init, njit(ceilings.walk)),
-            "gram": Driver(gram.init, njit(gram.walk)),
-            "gram_sets": Driver(gram_sets.init, njit(gram_sets.walk)),
+            "linear": Driver(gram.init, njit(gram.walk)),
+            "sets": Driver(gram_sets.init, njit(gram_sets.walk)),
+            "bounds": Driver(gram_bounds.init, njit(gram_bounds.walk)),
+            "bounds of sets": Driver(gram_bounds.init, njit(gram_bounds.walk_super_arms)),
         }
         _ENGINES.append(Engine(
             lambda record: drivers[_fastest(record)], njit(spans.survey),
@@ -93,7 +98,12 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
     return _ENGINES[0]
 
 
-_GRAMS = {LinUCBRecord: "gram", C2UCBRecord: "gram_sets"}
+_GRAMS = {
+    LinUCBRecord: "linear",
+    C2UCBRecord: "sets",
+    CLUCBRecord: "bounds",
+    C3UCBRecord: "bounds of sets",
+}
 
 
 def _fastest(record: type) -> str:

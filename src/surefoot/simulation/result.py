@@ -64,14 +64,15 @@ class Result:
         """One agent's measure: shape (runs, checkpoints).
 
         "regret" is pseudo-regret: of the means, or for a mean-variance floor t times that of Du,
-        Wang, Huang 2021, eq. (5), and then "regular_regret" and "default_regret" are what regular
+        Wang, Huang 2021, eq. (4), and then "regular_regret" and "default_regret" are what regular
         arms and the default lose in it play by play; the rest comes from the means' differences.
         "regret_exact" has the true weight of those, "regret_realised" is t*(MV_* - MV_t), and
         "regret_of_means" is of the means under any floor. "received" is the reward booked so far,
         or t*MV_t; "slack", the reward above the floor, and "minimum_slack", its least value so
         far, are exact up to the conversion to float; "violating_rounds" counts the plays after
-        which the slack was below zero. Raises InvalidInput for an agent or a measure that is not
-        here.
+        which the slack was below zero. Both look at every play, also of a floor with checkpoints,
+        which may be below zero between them: there look at "slack" at multiples of n. Raises
+        InvalidInput for an agent or a measure that is not here.
         """
         self._check(name)
         floor = self.plan.agents[name].floor

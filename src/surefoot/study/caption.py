@@ -17,7 +17,7 @@ _LEFT = (
     "lie above the baseline although the floor was kept."
 )
 _RIGHT = (
-    "Right: {0.earned} minus the floor {0.floor}, the least of all runs at each play; the "
+    "Right: {0.earned} minus the floor {0.floor}, the least of all runs at each play drawn; the "
     "default counts at its known value {1:g}. Whether the "
     "floor was kept is read off the account, in exact numbers, after every play of every run. "
     "Plays that ended below it, over all runs: {2}."

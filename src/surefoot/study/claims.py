@@ -1,14 +1,18 @@
 """What the paper says of its experiments, held against our runs.
 
 Each claim is decided by a rule stated with it, from the checkpoints of all finished runs. A claim
-that does not hold here may hold at another horizon or instance: the paper names neither.
+that does not hold here may hold at another horizon or instance: the paper names neither. What
+these runs are too few or too short to tell is said to be undecided, not to hold.
 """
 
 from __future__ import annotations
 
-from math import sqrt
+from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+import numpy as np
+
+from surefoot.study.caption import brief
 from surefoot.study.panel import Panel
 from surefoot.study.summary import curves, plays
 
@@ -19,6 +23,9 @@ LAST = 0.8
 """The last part of the horizon begins here: the last fifth."""
 SHARE = 0.05
 """Growth below this share of the whole over the last fifth is called none; a line grows a fifth."""
+CHANCE = 2.0
+"""A deficit of the mean over n runs above this times w*sqrt(t/n), w what one reward can move, has
+probability exp(-8) at most where the expectation is not below the floor (Hoeffding)."""
 
 
 class Claim(NamedTuple):
@@ -27,7 +34,8 @@ class Claim(NamedTuple):
     key: str
     """"kept", "flat", "lower", "constant" or "early"."""
     claim: str
-    holds: bool
+    holds: bool | None
+    """None: these runs do not decide it."""
     found: str
     """The numbers it is decided by."""
 
@@ -37,12 +45,16 @@ RULES = {
     "flat": "no run plays the default in the last fifth of the plays",
     "lower": "the mean over the runs of the difference at the horizon is negative by more than two "
     "standard errors; runs of equal number share their noise",
-    "constant": "the difference of regrets grows in the last fifth of the plays by at most a "
-    "twentieth of itself, or by no more than two standard errors; a difference that grows with the "
-    "plays would grow by a fifth of itself",
-    "early": "every run of the unguarded policy ends some play below the floor",
+    "constant": "the difference of regrets moves in the last fifth of the plays by at most a "
+    "twentieth of itself, up or down, two standard errors included; one that grows with the plays "
+    "would grow by a fifth of itself. Not decided: it moves by no more than two standard errors, "
+    "but they allow for more than a twentieth, or there is a single run",
+    "early": "at some checkpoint t the unguarded policy is below the floor in the mean over the n "
+    "runs, by more than 2w√(t/n), w being the most that one reward can move its account; where its "
+    "expectation is not below the floor, chance does that at a checkpoint in less than one study "
+    "of 2,900. Not decided: runs fall below the floor, but by no more than that",
 }
-"""When a claim is said to hold: ours, the paper has words only."""
+"""When a claim is said to hold, and when it is not decided: ours, the paper has words only."""
 
 
 def claims(panel: Panel, frame: pl.DataFrame) -> list[Claim]:
@@ -75,7 +87,7 @@ def _flat(panel: Panel, frame: pl.DataFrame) -> Claim:
         f"flat from play {last:,} on in every run" if holds
         else f"not flat within the horizon: a run plays the default as late as play {last:,}"
     )  # fmt: skip
-    claim = f"{panel.guarded}'s default plays stop: their number does not depend on T"
+    claim = f"{panel.guarded}'s default plays stop within the horizon"
     return Claim("flat", claim, bool(holds), f"{said}; {mean:,.0f} in the mean")
 
 
@@ -104,25 +116,33 @@ def _lower(panel: Panel, frame: pl.DataFrame, rival: str) -> Claim:
 def _constant(panel: Panel, frame: pl.DataFrame) -> Claim:
     t, name, rival = plays(frame), panel.guarded, panel.unguarded
     extra = curves(frame, name, "regret") - curves(frame, rival, "regret")
-    before = int((t < LAST * t[-1]).sum())
+    before = max(0, int((t <= LAST * t[-1]).sum()) - 1)
     growth = extra[:, -1] - extra[:, before]
-    whole, error = float(extra[:, -1].mean()), _error(growth)
+    whole, moved = float(extra[:, -1].mean()), float(growth.mean())
+    error = _error(growth) if len(growth) > 1 else inf  # one run tells nothing of the others
+    holds = abs(moved) + 2 * error <= SHARE * abs(whole)
     return Claim(
         "constant", f"{name}'s extra regret over {rival} is constant in the end",
-        bool(growth.mean() <= max(SHARE * whole, 2 * error)),
-        f"extra regret {whole:,.0f}; {growth.mean():+,.3g} ± {error:,.2g} in the last fifth",
+        True if holds else None if abs(moved) <= 2 * error else False,
+        f"extra regret {whole:,.0f}; {moved:+,.3g} ± {error:,.2g} in the last fifth",
     )  # fmt: skip
 
 
 def _early(panel: Panel, frame: pl.DataFrame) -> Claim:
     name = panel.unguarded
     below = curves(frame, name, "violating_rounds")[:, -1]
+    fallen = int((below > 0).sum())
     least = float(curves(frame, name, "minimum_slack").min())
+    t, mean = plays(frame), curves(frame, name, "slack").mean(axis=0)
+    chance = CHANCE * panel.swing * np.sqrt(t / len(below))
+    worst = int((mean / chance).argmin())
+    holds = bool(mean[worst] < -chance[worst])
     return Claim(
-        "early", f"{name} loses more than the baseline allows while it explores",
-        bool((below > 0).all()),
-        f"{int((below > 0).sum())} of {len(below)} runs fall below the floor, for "
-        f"{below.mean():,.0f} plays in the mean, by at most {max(0.0, -least):,.0f}",
+        "early", f"{name} falls below the floor while it explores, by more than chance",
+        True if holds else None if fallen else False,
+        f"{fallen} of {len(below)} runs fall below the floor, for {below.mean():,.0f} plays in the "
+        f"mean, by at most {max(0.0, -least):,.0f}; at play {t[worst]:,} the mean "
+        f"slack is {brief(mean[worst])}, chance makes {brief(chance[worst])}",
     )  # fmt: skip
 
 

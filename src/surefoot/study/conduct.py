@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 
 
 class Step(NamedTuple):
-    """Where a study stands: what it does next, and the runs finished of those wanted."""
+    """Where a study stands: what it does next, and the runs finished of those of all panels."""
 
     doing: str
     """"starting", "compiling" or "running"."""
@@ -46,8 +46,8 @@ def conduct(store: Store, workers: int | None = None) -> Iterator[Step]:
     plans = {name: groups.plan(panels) for name, panels in shared.items()}
     store.claim()  # not before everything that was asked for is known to fit
     missing = {name: store.missing(name) for name in shared}
-    total = len(shared) * store.sweep.runs
-    done = total - sum(map(len, missing.values()))
+    total = len(store.sweep.panels) * store.sweep.runs
+    done = total - sum(len(shared[name]) * len(runs) for name, runs in missing.items())
     yield Step("starting", done, total)
     wanted = [plans[name] for name, runs in missing.items() if runs]
     loops = choose("compiled")
@@ -58,8 +58,10 @@ def conduct(store: Store, workers: int | None = None) -> Iterator[Step]:
     for name, runs in missing.items():
         if runs:
             keep = partial(_keep, store, name, shared[name], plans[name])
-            yield from play(plans[name], runs, "compiled", count, keep, (done, total))
-            done += len(runs)
+            each = len(shared[name])  # panels, which make their runs together
+            for step in play(plans[name], runs, "compiled", count, keep, (0, total)):
+                yield Step(step.doing, done + each * step.done, total)
+            done += each * len(runs)
 
 
 def play(
@@ -92,11 +94,11 @@ def _keep(
     store.keep(name, run, groups.frame(panels, plan, run, traces))
 
 
-def conclude(store: Store, *, theory: bool = False) -> dict[str, Any]:
+def conclude(store: Store) -> dict[str, Any]:
     """Write tables, figures and the report of the runs that are finished; return the summary.
 
-    What is written depends on the finished runs only, not on how often the study stopped.
-    ``theory``: with the regret bounds, and the default plays that are foretold.
+    What is written depends on the finished runs only, not on how often the study stopped; where
+    the store says so, it is with the regret bounds, and the default plays that are foretold.
     """
     from surefoot.study.bounds import told
     from surefoot.study.claims import claims
@@ -108,12 +110,11 @@ def conclude(store: Store, *, theory: bool = False) -> dict[str, Any]:
             rows = of_panel(frame, panel)
             found = of_the_runs(panel, rows)
             found["claims"] = [claim._asdict() for claim in claims(panel, rows)]
-            if theory:
+            if store.theory:
                 found["theory"] = told(panel, rows)
             entries.append(found)
-            pages.append(
-                Page(panel, found, _figures(store.folder / panel.name, panel, rows, theory))
-            )
+            pictures = _figures(store.folder / panel.name, panel, rows, store.theory)
+            pages.append(Page(panel, found, pictures))
         tables.append(frame)
     summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
     if entries:

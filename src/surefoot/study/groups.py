@@ -26,7 +26,7 @@ def plan(panels: Sequence[Panel]) -> Plan:
     that differ in more.
     """
     first = panels[0]
-    alike = {"alpha": first.alpha, "source": first.source}
+    alike = {"alpha": first.alpha, "source": first.source, "because": first.because}
     for panel in panels:
         if panel.model_copy(update=alike) != first:
             raise InvalidInput(f"{panel.name} and {first.name} must differ in alpha only")

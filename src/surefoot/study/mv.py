@@ -32,13 +32,13 @@ class MV(Sequence):
     guarded: ClassVar[str] = "MV-CUCB"
     unguarded: ClassVar[str] = "MV-UCB"
     words: ClassVar[Words] = Words(
-        regret="mean-variance pseudo-regret, T times the paper's eq. (5),",
+        regret="mean-variance pseudo-regret, T times the paper's eq. (4),",
         rival="the arm with the best mean-variance, MV*",
         baseline="t·(MV* - (1-α)·MV0), MV0 = ρ·μ0,",
         earned="t·MV, the mean-variance of all rewards times their number,",
         floor="(1-α)·MV0·t",
         remark="In the table the parts of regret are its gaps MV* - MV; the rest of it is the "
-        "pairs' part of eq. (5), the default among the pairs.",
+        "pairs' part of eq. (4), the default among the pairs.",
     )
     extra_measures: ClassVar[tuple[str, ...]] = ("regret_exact", "regret_realised")
     promises_reward: ClassVar[bool] = False
@@ -53,6 +53,11 @@ class MV(Sequence):
     def worth(self) -> float:
         """MV0: the default's variance is 0."""
         return self.rho * self.mu0
+
+    @property
+    def swing(self) -> float:
+        """A reward in [0, 1] moves rho times the sum by rho, and the squares about it by 1."""
+        return self.rho + 1
 
     @property
     def setting(self) -> str:

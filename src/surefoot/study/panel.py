@@ -66,6 +66,8 @@ class Panel(BaseModel):
     alpha: float = Field(gt=0, lt=1)
     source: str | None = None
     """The figure this panel is printed as; None for a setting of the user's."""
+    because: str | None = None
+    """Why its horizon is not that of the other panels."""
     runs: int = Field(ge=1, le=1_000_000)
     horizon: int = ours("horizon T = {:,}", ge=2, le=10**9)
     seed: int = ours("seed {}", ge=0)
@@ -98,6 +100,12 @@ class Panel(BaseModel):
     @abstractmethod
     def top(self) -> float:
         """What the best regular action is worth."""
+
+    @property
+    def swing(self) -> float:
+        """The most that one reward can move the account: the width of a reward's range."""
+        low, high = self.environment().reward_range
+        return float(high - low)
 
     @property
     def worth(self) -> float:
@@ -135,11 +143,15 @@ class Panel(BaseModel):
 
     @property
     def choices(self) -> list[str]:
-        """What we chose, in words."""
+        """What we chose, in words, and why where that is noted."""
         fields = type(self).model_fields
         extras: list[Any] = [fields[name].json_schema_extra for name in self.chosen()]
         pairs = zip(self.chosen(), extras, strict=True)
-        return [extra["words"].format(getattr(self, name)) for name, extra in pairs]
+        reasons = {"horizon": f" ({self.because})"} if self.because else {}
+        return [
+            extra["words"].format(getattr(self, name)) + reasons.get(name, "")
+            for name, extra in pairs
+        ]
 
     @property
     def place(self) -> dict[str, Any]:

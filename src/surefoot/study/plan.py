@@ -19,7 +19,7 @@ from surefoot.simulation.checks import positive
 from surefoot.simulation.plan import grid
 from surefoot.simulation.trace import Trace
 from surefoot.study.conduct import Step, play
-from surefoot.study.replay import MAX_ARMS, MAX_RUNS, POLICIES
+from surefoot.study.replay import MAX_ARMS, MAX_RUNS, POLICIES, explorable
 from surefoot.theory import self_funding
 
 PLAUSIBLE: Final = "plausible"
@@ -87,12 +87,7 @@ class Outlook:
             known = " or ".join(map(repr, POLICIES))
             raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
         self.floor = RewardFloor(default, alpha, reward_range, reserve)
-        self.terms = self.floor.terms()
-        if not self.terms.deposit:
-            raise InvalidInput(
-                f"alpha = {alpha} of default = {default} is less than the books' unit, "
-                f"10**{-self.floor.places}: nothing would ever be explored; take a larger alpha"
-            )
+        self.terms = explorable(self.floor)
         self.means = _plausible(means, self.floor)
         self.traffic = None if traffic is None else positive(traffic, "traffic")
         ahead = AHEAD if self.traffic is None else min(MOST_AHEAD, 30 * self.traffic)

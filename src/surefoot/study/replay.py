@@ -12,12 +12,14 @@ from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
+from surefoot.floors.plays import Terms
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
 from surefoot.simulation.trace import Trace
 from surefoot.study import flights, log
 from surefoot.study.conduct import Step, play
+from surefoot.theory import self_funding
 
 GUARDED: Final = "guarded"
 UNGUARDED: Final = "unguarded"
@@ -137,6 +139,7 @@ class Backtest:
         self.range_is, bounds = _bounds(joined, reward_range)
         self.value = _earning(self.environment.default_mean, subject.default)
         self.floor = RewardFloor(self.value, subject.alpha if alpha is None else alpha, bounds)
+        explorable(self.floor)
         self.rows = sum(joined.rows)
         self.horizon = self.rows if horizon is None else horizon
         make = POLICIES[policy][1]
@@ -163,7 +166,7 @@ class Backtest:
         As many deposits come before it as one exploration can lose.
         """
         terms = self.floor.terms()
-        return 1 + -(-terms.hold // max(1, terms.deposit))
+        return self_funding.first_play(terms.hold, terms.deposit)
 
     @property
     def shown(self) -> str:
@@ -227,6 +230,21 @@ def listed(arms: Sequence[Any]) -> str:
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ...')
     """
     return ", ".join(map(str, arms[:8])) + (", ..." if len(arms) > 8 else "")
+
+
+def explorable(floor: RewardFloor) -> Terms:
+    """What a play moves on a constant floor. Raises InvalidInput if a default play adds nothing.
+
+    >>> explorable(RewardFloor(0.5, 0.1)).deposit
+    50000000
+    """
+    terms = floor.terms()
+    if not terms.deposit:
+        raise InvalidInput(
+            f"alpha = {floor.alpha} of default = {floor.default} is less than the books' unit, "
+            f"10**{-floor.places}: nothing would ever be explored; take a larger alpha"
+        )
+    return terms
 
 
 def _earning(mean: Decimal | None, default: Any) -> Decimal:

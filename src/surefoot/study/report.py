@@ -39,7 +39,8 @@ th, td { padding: .3rem .7rem; border-bottom: 1px solid #bbb; text-align: left;
   vertical-align: top; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
 td.number span { display: block; color: #555; font-size: .85em; white-space: nowrap; }
-.no { font-weight: bold; background: #FBE9DE; } .none { color: #555; }
+.no { font-weight: bold; background: #FBE9DE; } .open { font-style: italic; background: #EEE; }
+.none { color: #555; }
 @media print { body { max-width: none; padding: 0; font-size: 9pt; }
   section.panel { break-before: page; } figure, table { break-inside: avoid; } }
 """
@@ -56,12 +57,13 @@ _MEASURES = {
     "violating_rounds": "plays below the floor",
     "minimum_slack": "minimum slack",
 }
+_NO_RIVAL = '<td class="none">no rival</td>'
 _SHORT = {
     "kept": "constraint kept",
     "flat": "default plays stop",
     "lower": "lower regret than the conservative rival",
     "constant": "extra regret constant",
-    "early": "unguarded policy falls below",
+    "early": "unguarded policy falls below the floor",
 }
 
 
@@ -114,19 +116,21 @@ def _claims(pages: Sequence[Page]) -> str:
     rows = []
     for page in pages:
         found = {claim["key"]: claim["holds"] for claim in page.found["claims"]}
-        cells = "".join(_verdict(found.get(key)) for key in _SHORT)
+        cells = "".join(_verdict(found[key]) if key in found else _NO_RIVAL for key in _SHORT)
         rows.append(f'<tr><th scope="row">{_link(page)}</th>{cells}</tr>')
     rules = "".join(
         f"<dt>{escape(short)}</dt><dd>{escape(RULES[key])}.</dd>" for key, short in _SHORT.items()
     )
     return (
         '<section id="claims"><h2>The paper\'s claims, in our runs</h2>'
-        "<p>A claim that does not hold here is shown as such; the numbers stand with each panel. "
+        "<p>A claim that does not hold here, or that these runs do not decide, is shown as such; "
+        "the numbers stand with each panel. "
         "With a longer horizon, or another instance, it may come out otherwise.</p>"
         '<div class="wide"><table><caption>Which claims hold</caption>'
         f'<thead><tr><th scope="col">panel</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
-        f"<h3>When a claim is said to hold</h3><dl>{rules}</dl></section>"
+        "<h3>When a claim is said to hold, and when it is not decided</h3>"
+        f"<dl>{rules}</dl></section>"
     )
 
 
@@ -134,10 +138,10 @@ def _verdict(holds: bool | None) -> str:
     """A cell that colour is not needed for.
 
     >>> _verdict(True), _verdict(None)
-    ('<td>✓ holds</td>', '<td class="none">no rival</td>')
+    ('<td>✓ holds</td>', '<td class="open">? not decided by these runs</td>')
     """
     if holds is None:
-        return '<td class="none">no rival</td>'
+        return '<td class="open">? not decided by these runs</td>'
     return "<td>✓ holds</td>" if holds else '<td class="no">✗ does not hold</td>'
 
 

@@ -33,7 +33,8 @@ class Store:
     ``study.json`` says which study they belong to; ``claim`` writes it, before any run. A study
     that is there already goes on if it is this very one, and with ``resume`` also with another
     number of runs; ``begun`` tells so, and fewer runs than it was to have leave its aim and what is
-    kept as they are. Raises InvalidInput if the folder holds another one, unless
+    kept as they are. ``theory``, whether the theorems are drawn, is remembered for ``resume`` too.
+    Raises InvalidInput if the folder holds another one, unless
     ``overwrite`` is asked for; files that no study wrote are never removed.
 
     Holds when: a file system renames atomically: a run is there in whole or not at all, also
@@ -41,9 +42,16 @@ class Store:
     """
 
     def __init__(
-        self, folder: Path, sweep: Sweep, *, resume: bool = False, overwrite: bool = False
+        self,
+        folder: Path,
+        sweep: Sweep,
+        *,
+        resume: bool = False,
+        overwrite: bool = False,
+        theory: bool = False,
     ) -> None:
         self.folder, self.sweep, self._overwrite = folder, sweep, overwrite
+        self.theory = theory
         if resume and overwrite:
             raise InvalidInput("--resume and --overwrite exclude each other; give one")
         if folder.exists() and not folder.is_dir():
@@ -58,6 +66,7 @@ class Store:
             theirs = read_manifest(folder)
             _same(theirs, sweep, self._manifest(), folder, resume=resume)
             self._aim = max(self._aim, _settings(theirs).runs)
+            self.theory = theory or (resume and theirs["theory"])
 
     def claim(self) -> None:
         """Say in the folder which study it belongs to, after clearing it if so asked."""
@@ -71,6 +80,7 @@ class Store:
             "panels": [
                 panel.model_dump(mode="json") for panel in self.sweep.but(runs=self._aim).panels
             ],
+            "theory": self.theory,
             "engine": compiled.fingerprint(),
             "versions": versions(),
         }
@@ -82,8 +92,12 @@ class Store:
 
     @property
     def kept(self) -> int:
-        """How many finished runs there are, of all plans, those beyond the sweep's too."""
-        return sum(1 for _ in self.folder.glob("parts/*/run-*.parquet"))
+        """How many finished runs there are, of all panels, those beyond the sweep's too."""
+        parts = self.folder / "parts"
+        return sum(
+            len(panels) * sum(1 for _ in (parts / name).glob("run-*.parquet"))
+            for name, panels in self.sweep.groups.items()
+        )
 
     def missing(self, plan: str) -> list[int]:
         """The numbers of the runs still to be done."""
@@ -120,6 +134,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
         known = manifest["format"] == _FORMAT
         if known:
             _settings(manifest)
+            manifest["theory"] = bool(manifest.get("theory", False))
         manifest["versions"].items(), manifest["engine"].encode()
     except (ValueError, KeyError, TypeError, AttributeError, IndexError):
         raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
@@ -175,7 +190,9 @@ def _fields(*sweeps: Sweep) -> list[str]:
     named = [
         field for sweep in sweeps for kind in sweep.problems.values() for field in kind.model_fields
     ]
-    settings = [field for field in dict.fromkeys(["problem", *named]) if field != "source"]
+    settings = [
+        field for field in dict.fromkeys(["problem", *named]) if field not in {"source", "because"}
+    ]
     return [*settings, "name"]
 
 

@@ -188,7 +188,8 @@ def inset(axes: Axes, box: Box, title: str) -> Axes:
     inner.set_title(title, size=7.5, pad=3)
     inner.tick_params(labelsize=7.5, length=2.5)
     inner.set_facecolor("white")
-    inner.locator_params(nbins=4)
+    inner.locator_params(axis="x", nbins=3)  # 10,000 and 15,000 would touch
+    inner.locator_params(axis="y", nbins=4)
     for spine in inner.spines.values():
         spine.set_visible(True)
     group_digits(inner)

@@ -100,10 +100,10 @@ def _combined(panels: list[Panel], given: Mapping[str, Any]) -> list[Panel]:
         places = [panel.place for panel in panels]
     bases = [panels[0]] * len(places) if axes else panels
     made = [
-        checked(kind, {**base.model_dump(exclude={"source"}), **place, **rest})
+        checked(kind, {**base.model_dump(exclude={"source", "because"}), **place, **rest})
         for base, place in zip(bases, places, strict=True)
     ]
-    return [panel.model_copy(update={"source": _source(panel)}) for panel in made]
+    return [panel.model_copy(update=_known(panel)) for panel in made]
 
 
 def read(name: str) -> Panel:
@@ -129,9 +129,15 @@ def paper(*problems: str) -> list[Panel]:
     return [read(name) for key in wanted for name in names if name.startswith(f"{key}-")]
 
 
-def _source(panel: Panel) -> str | None:
-    """The paper's figure with the same problem and the same printed setting, runs apart."""
-    free = {"source", "runs", *panel.chosen()}
+def _known(panel: Panel) -> dict[str, str | None]:
+    """The paper's figure with the same problem and the same printed setting, runs apart.
+
+    And why the horizon is what it is, where it is the one we chose for that figure.
+    """
+    free = {"source", "because", "runs", *panel.chosen()}
     shown = panel.model_dump(exclude=free)
-    known = (other for other in paper(panel.problem) if other.model_dump(exclude=free) == shown)
-    return next((other.source for other in known), None)
+    for other in paper(panel.problem):
+        if other.model_dump(exclude=free) == shown:
+            same = other.horizon == panel.horizon
+            return {"source": other.source, "because": other.because if same else None}
+    return {"source": None, "because": None}

@@ -2,7 +2,7 @@
 
 Letters: MV_i = rho mu_i - sigma_i^2, Delta_i = MV_* - MV_i, MV0 = rho mu0, Delta0 = MV_* - MV0,
 c = Delta0 + alpha MV0. H1 = sum 1/Delta_i, H2 = sum 1/Delta_i^2, H3 = sum over i != j of
-1/(Delta_i Delta_j)^2, all over i, j > 1. Regret is eq. (5), normalised: per play.
+1/(Delta_i Delta_j)^2, all over i, j > 1. Regret is eq. (4), normalised: per play.
 """
 
 from __future__ import annotations

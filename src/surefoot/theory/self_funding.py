@@ -50,7 +50,20 @@ def first_exploration(
     the default competes and wins.
     """
     terms = _terms(default, alpha, reward_range, reserve)
-    return 1 + max(0, ceil((terms.hold - terms.reserve) / terms.deposit))
+    return first_play(terms.hold, terms.deposit, terms.reserve)
+
+
+def first_play(hold: Fraction | int, deposit: Fraction | int, reserve: Fraction | int = 0) -> int:
+    """``first_exploration`` from what a play moves: h, a deposit > 0, B; exact for exact numbers.
+
+    For whole units of the books it is the play itself, also where they round alpha mu0 down.
+
+    >>> first_play(hold=19, deposit=1), first_play(19, 1, reserve=7)
+    (20, 13)
+
+    Holds when: as ``first_exploration``, on any lattice.
+    """
+    return 1 + max(0, ceil((Fraction(hold) - reserve) / deposit))
 
 
 def fewest_explorations(

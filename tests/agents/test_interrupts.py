@@ -1,0 +1,135 @@
+"""Wherever Ctrl-C strikes, the promise holds over the plays that were handed out.
+
+The judge counts in Fractions what was handed out and made; it knows nothing of the books.
+"""
+
+import sys
+from fractions import Fraction
+from pathlib import Path
+
+import pytest
+
+import surefoot
+from learners import Counter
+from surefoot.agents import GenCB
+from surefoot.floors import RewardFloor
+
+HOME = str(Path(surefoot.__file__).parent)
+MU0 = Fraction(1, 2)
+STEPS = ("select", "update", "update default", "void", "void default", "expire", "fall_back")
+
+
+class World:
+    """All explorations pay 0, all that is handed out is made but what was asked to be void."""
+
+    def __init__(self, n, alpha, before):
+        floor = RewardFloor(default=0.5, alpha=alpha, checkpoint=n)
+        self.agent = GenCB(Counter(3), floor, seed=0, default_competes=False)
+        self.n, self.share = n, 1 - Fraction(str(alpha))
+        self.made, self.received, self.worst = 0, Fraction(0), []
+        for _ in range(before):
+            self.turn()
+
+    def count(self, is_default):
+        self.made += 1
+        self.received += MU0 * is_default
+        if self.made % self.n == 0:
+            self.worst.append(self.received - self.share * MU0 * self.made)
+
+    def turn(self):
+        play = self.agent.select()
+        self.count(play.is_default)
+        self.agent.update(play, None if play.is_default else 0)
+
+    def broken_at(self, step):
+        """Run one step that may be broken off; returns what to do about the play afterwards."""
+        agent = self.agent
+        if step == "select":
+            return agent.select
+        wanted = step.endswith("default")
+        play = agent.select()
+        while play.is_default != wanted:
+            self.count(play.is_default)
+            agent.update(play, None if play.is_default else 0)
+            play = agent.select()
+        if step.startswith("void"):
+            return lambda: agent.void(play)
+        self.count(play.is_default or step == "fall_back")
+        if step.startswith("update"):
+            return lambda: agent.update(play, None if play.is_default else 0)
+        return lambda: getattr(agent, step)(play)
+
+
+def interrupted(action, strike, opcodes):
+    """Whether a KeyboardInterrupt at the ``strike``-th event inside surefoot broke off ``action``;
+    an event is the entry of a function or, with ``opcodes``, any instruction."""
+    left = [strike]
+
+    def trace(frame, event, arg):
+        if not frame.f_code.co_filename.startswith(HOME):
+            return None
+        frame.f_trace_opcodes = opcodes
+        if event == ("opcode" if opcodes else "call"):
+            left[0] -= 1
+            if left[0] < 0:
+                sys.settrace(None)
+                raise KeyboardInterrupt
+        return trace
+
+    before = sys.gettrace()
+    sys.settrace(trace)
+    try:
+        action()
+    except KeyboardInterrupt:
+        return True
+    finally:
+        sys.settrace(before)
+    return False
+
+
+def strikes(step, n, alpha, before, opcodes):
+    """Every point where the step can be broken off, with the world that goes on after it."""
+    strike, broken = 0, True
+    while broken:
+        world = World(n, alpha, before)
+        broken = interrupted(world.broken_at(step), strike, opcodes)
+        if step != "select" or broken:
+            yield world
+        strike += 1
+
+
+@pytest.mark.parametrize("opcodes", [False, pytest.param(True, marks=pytest.mark.slow)])
+@pytest.mark.parametrize("step", STEPS)
+@pytest.mark.parametrize(("n", "alpha"), [(2, 0.25), (3, 0.34), (4, 0.3), (4, 0.6)])
+def test_no_interrupt_breaks_the_promise_at_a_checkpoint(n, alpha, step, opcodes):
+    seen = 0
+    for before in range(n):
+        for world in strikes(step, n, alpha, before, opcodes):
+            for _ in range(6 * n):
+                world.turn()
+            assert min(world.worst) >= 0
+            seen += 1
+    assert seen > 3 * n
+
+
+def test_a_play_that_nobody_was_told_of_is_void():
+    """Struck where the play is booked but not yet returned, it would hold for ever."""
+    voided = 0
+    for world in strikes("select", 4, 0.6, 0, True):
+        account = world.agent.account
+        voided += account.voided
+        if account.voided:
+            assert (account.plays, account.pending, account.held, account.slack) == (0, 0, 0, 0)
+    assert voided > 3
+
+
+def test_two_interrupts_a_play_break_nothing_either():
+    for seed in range(150):
+        world = World(3, 0.34, 0)
+        for k in range(12):
+            strike = 7 + (seed * 13 + k * 29) % 230
+            interrupted(world.agent.select, strike, True)
+            world.turn()
+        for _ in range(12):
+            world.turn()
+        assert min(world.worst) >= 0
