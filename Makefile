@@ -31,6 +31,7 @@ bench: ## time everything (benchmarks/*.md, a quarter of an hour), and what is m
 	uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
 	uv run benchmarks/bench_linear.py > benchmarks/LINEAR.md
 	uv run benchmarks/bench_live.py > benchmarks/LIVE.md
+	uv run benchmarks/bench_ledger.py > benchmarks/LEDGER.md
 	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
 	uv run benchmarks/plot.py
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only

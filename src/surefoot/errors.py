@@ -23,6 +23,14 @@ class DamagedFile(SurefootError, ValueError):
     """A saved file that is foreign, damaged, or made by an unknown version."""
 
 
+class UnknownAccount(SurefootError, LookupError):
+    """An account that the store does not hold. Nothing was changed."""
+
+
+class StoreUnavailable(SurefootError, OSError):
+    """The store could not be read or written; the message says whether anything may be kept."""
+
+
 class RewardOutOfRange(UserWarning):
     """A reward outside the declared range: it was booked, and what that means is in the message."""
 

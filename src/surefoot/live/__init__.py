@@ -1,0 +1,29 @@
+"""Live: an agent in a real product, its account in a durable store."""
+
+from __future__ import annotations
+
+import importlib
+from typing import TYPE_CHECKING, Any
+
+_HOMES = {
+    "Entry": "surefoot.live.entries",
+    "MemoryStore": "surefoot.live.store",
+    "Store": "surefoot.live.store",
+    "open_store": "surefoot.live.store",
+}
+
+__all__ = ["Entry", "MemoryStore", "Store", "open_store"]
+
+if TYPE_CHECKING:
+    from surefoot.live.entries import Entry
+    from surefoot.live.store import (
+        MemoryStore,
+        Store,
+        open_store,
+    )
+
+
+def __getattr__(name: str) -> Any:
+    if name in _HOMES:
+        return getattr(importlib.import_module(_HOMES[name]), name)
+    raise AttributeError(f"module 'surefoot.live' has no attribute {name!r}")

@@ -1,0 +1,182 @@
+"""The ledger's entries: what one says, how each is chained to the one before, and their text.
+
+An account is an append-only chain. Every entry holds the hash of the entry before it, so whoever
+knows the last hash knows that nothing before it was edited, dropped or swapped.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from typing import Any, NamedTuple
+
+from surefoot._exact import INT64_MAX, shown
+from surefoot.errors import InvalidInput
+
+GENESIS = "0" * 64
+"""The ``prev`` of an account's first entry."""
+
+KINDS = frozenset(
+    {
+        "experiment.opened", "experiment.configured", "experiment.state",
+        "arms.added", "arms.removed",
+        "decision.held", "decision.defaulted", "decision.confirmed", "decision.voided",
+        "outcome.settled", "outcome.expired", "outcome.late", "outcome.as_default",
+        "default.valued", "breach.acknowledged",
+        "endowment.granted", "endowment.withdrawn",
+        "lease.granted", "lease.returned", "lease.forfeited",
+        "assumption.broken", "verified",
+    }
+)  # fmt: skip
+"""Everything that can happen to an account; nothing else changes the books."""
+
+_ENCODER = json.JSONEncoder(
+    sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
+)
+
+
+class Entry(NamedTuple):
+    """One entry of an account's chain; amounts are integers of the account's unit.
+
+    ``seq`` is dense from 1; ``at`` is microseconds since 1970 by the store's clock; ``d_posted``
+    and ``d_held`` are what this entry moved, ``posted``, ``held`` and ``reserve`` what it left.
+    """
+
+    seq: int
+    kind: str
+    experiment: str
+    play: str | None
+    at: int
+    actor: str
+    config_version: int
+    d_posted: int
+    d_held: int
+    posted: int
+    held: int
+    reserve: int
+    payload: dict[str, Any]
+    prev: str
+    hash: str
+
+    @property
+    def available(self) -> int:
+        """What could still be lost after this entry: reserve + posted - held."""
+        return self.reserve + self.posted - self.held
+
+
+def canonical(value: Any) -> str:
+    """The one text of a JSON value: sorted keys, no blanks, ASCII.
+
+    >>> canonical({"b": [1, None], "a": "ü"})
+    '{"a":"\\\\u00fc","b":[1,null]}'
+    """
+    return _ENCODER.encode(value)
+
+
+def digest(fields: dict[str, Any]) -> str:
+    """SHA-256 of the canonical text of all fields of an entry but its hash, in hex."""
+    return hashlib.sha256(canonical(fields).encode("ascii")).hexdigest()
+
+
+def chained(**fields: Any) -> Entry:
+    """The entry of these fields, all but its hash, which is computed.
+
+    >>> first = chained(seq=1, kind="verified", experiment="e", play=None, at=0, actor="",
+    ...     config_version=1, d_posted=0, d_held=0, posted=0, held=0, reserve=0, payload={},
+    ...     prev=GENESIS)
+    >>> first.hash[:8], parse(line(first)) == first
+    ('2fce02aa', True)
+    """
+    return Entry(**fields, hash=digest(fields))
+
+
+def rehash(entry: Entry) -> str:
+    """The hash an entry ought to have."""
+    fields = entry._asdict()
+    del fields["hash"]
+    return digest(fields)
+
+
+def header(account: str, places: int) -> str:
+    """The first line of an export: whose ledger follows, and in which unit."""
+    return canonical(
+        {"surefoot": "ledger", "version": 1, "account": account, "unit_places": places}
+    )
+
+
+def line(entry: Entry) -> str:
+    """An entry as one line of an export (NDJSON, without the line feed)."""
+    return canonical(entry._asdict())
+
+
+def parse(text: str) -> Entry:
+    """The inverse of ``line``; InvalidInput for a line that is no entry."""
+    try:
+        return Entry(**json.loads(text))
+    except (ValueError, TypeError):
+        raise InvalidInput(
+            f"{shown(text)} is not the line of an entry; export the ledger again"
+        ) from None
+
+
+def checked_payload(payload: Any) -> dict[str, Any]:
+    """A copy of a payload that reads back as itself; InvalidInput if none can.
+
+    Strings, ints, bools, None, lists and dicts of these with string keys; a float has no exact
+    text that everybody agrees on, so it goes in as a decimal string.
+    """
+    if type(payload) is not dict:
+        raise InvalidInput(f"payload = {shown(payload)} must be a dict")
+    try:
+        _check(payload, "payload")
+        copy: dict[str, Any] = json.loads(_ENCODER.encode(payload))
+    except (RecursionError, ValueError) as problem:
+        if isinstance(problem, InvalidInput):
+            raise
+        raise InvalidInput(
+            "payload is nested too deep, or has a number of too many digits"
+        ) from None
+    return copy
+
+
+def _check(value: Any, place: str) -> None:
+    kind = type(value)
+    if kind is dict:
+        for key, inner in value.items():
+            if type(key) is not str:
+                raise InvalidInput(f"{place} has the key {shown(key)}; keys must be strings")
+            _check(inner, key)
+    elif kind is list:
+        for inner in value:
+            _check(inner, place)
+    elif not (value is None or kind is str or kind is int or kind is bool):
+        raise InvalidInput(
+            f"{place} = {shown(value)} ({kind.__name__}) has no exact text; "
+            "write it as a string, an int, a list or a dict"
+        )
+
+
+def checked_amount(value: Any, what: str) -> int:
+    """An amount that a database can hold: an int within 64 bits; else InvalidInput."""
+    if type(value) is not int or not -INT64_MAX <= value <= INT64_MAX:
+        raise InvalidInput(
+            f"{what} = {shown(value)} must be an int within 64 bits, in units of the account"
+        )
+    return value
+
+
+def checked_text(value: Any, what: str) -> str:
+    """A name that every database can hold: at most 200 characters, no NUL; else InvalidInput."""
+    if not isinstance(value, str) or len(value) > 200 or "\0" in value or not _is_unicode(value):
+        raise InvalidInput(
+            f"{what} = {shown(value)} must be a string of at most 200 characters without NUL"
+        )
+    return value
+
+
+def _is_unicode(text: str) -> bool:
+    try:
+        text.encode()
+    except UnicodeEncodeError:  # half of a surrogate pair
+        return False
+    return True

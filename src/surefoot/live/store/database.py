@@ -1,0 +1,311 @@
+"""A store in a database: what SQLite and PostgreSQL share.
+
+A group of works is one transaction. It locks the accounts it moves, in the order of their names,
+reads them, lets each work add its changes in memory, and writes all changes at the end: one
+statement a table, guarded by what the works had seen.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, TypeVar
+
+import sqlalchemy as sa
+from sqlalchemy.exc import DBAPIError
+
+from surefoot.errors import StoreUnavailable
+from surefoot.live.entries import Entry
+from surefoot.live.store import migrations, sql
+from surefoot.live.store.base import (
+    PAGE,
+    AccountRow,
+    LeaseRow,
+    PlayRow,
+    Store,
+    checked_snapshot,
+    new_account,
+    page,
+    same_account,
+    unknown_account,
+)
+from surefoot.live.store.tx import Pending, Tx
+from surefoot.live.store.writer import Job, Writer
+
+T = TypeVar("T")
+
+
+class DatabaseStore(Store):
+    """A store in a database that SQLAlchemy reaches; see ``SQLiteStore`` and ``PostgresStore``."""
+
+    _lock_first = sa.text("SELECT 1")
+    """What a migration runs first, so that two processes do not migrate at once."""
+
+    def __init__(self, reads: sa.Engine, writes: sa.Engine) -> None:
+        self._reads = reads
+        self._writes = writes
+        self._writer = Writer(self._commit)
+
+    def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
+        asked = new_account(account, places, strict)
+
+        def create(group: Group) -> AccountRow:
+            found = group.find(account)
+            if found is None:
+                group.connection.execute(self._create, sql.account_values(asked))
+                found = group.find(account)
+            assert found is not None
+            return found
+
+        with self._reading() as connection:
+            found = _account(connection, account)
+        return same_account(found or self._writer.do(Job(account, create)), asked)
+
+    def accounts(self) -> list[str]:
+        with self._reading() as connection:
+            return list(connection.execute(sql.ACCOUNTS).scalars())
+
+    def account(self, account: str) -> AccountRow:
+        with self._reading() as connection:
+            return _known(_account(connection, account), account)
+
+    def transact(self, account: str, work: Callable[[Tx], T]) -> T:
+        job: Job[T] = Job(account, lambda group: group.pending(account).run(work))
+        return self._writer.do(job)
+
+    def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+        start, stop = page(after, limit)
+        self.account(account)
+        return self._pages(account, start, stop)
+
+    def _pages(self, account: str, start: int, stop: int | None) -> Iterator[Entry]:
+        while stop is None or start < stop:
+            most = PAGE if stop is None else min(PAGE, stop - start)
+            with self._reading() as connection:  # read to its end: it holds back no writer
+                rows = Rows(connection).read_entries(account, start, most)
+            yield from rows
+            if len(rows) < most:
+                return
+            start = rows[-1].seq
+
+    def play(self, account: str, play: str) -> PlayRow | None:
+        with self._reading() as connection:
+            found = Rows(connection).read_play(account, play)
+            if found is None:
+                _known(_account(connection, account), account)
+            return found
+
+    def snapshot(self, account: str, seq: int, blob: bytes, experiment: str = "") -> None:
+        checked_snapshot(seq, blob, experiment)
+        where = {"key_account": account, "key_experiment": experiment}
+        new = {
+            "account": account, "experiment": experiment, "seq": seq,
+            "blob": blob, "checksum": _checksum(blob),
+        }  # fmt: skip
+
+        def write(group: Group) -> None:
+            group.pending(account)  # locked: two processes may take the same snapshot
+            kept = group.connection.execute(sql.SNAPSHOTS, where).all()
+            drop = [row.seq for row in kept if row.seq == seq]
+            drop += [row.seq for row in kept if row.seq != seq][1:]
+            for old in drop:
+                group.connection.execute(sql.DROP_SNAPSHOTS, {**where, "key_seq": old})
+            group.connection.execute(sql.ADD_SNAPSHOT, new)
+
+        self._writer.do(Job(account, write))
+
+    def latest_snapshot(self, account: str, experiment: str = "") -> tuple[int, bytes] | None:
+        where = {"key_account": account, "key_experiment": experiment}
+        with self._reading() as connection:
+            _known(_account(connection, account), account)
+            for row in connection.execute(sql.SNAPSHOTS, where).all():
+                if _checksum(row.blob) == row.checksum:
+                    return row.seq, bytes(row.blob)
+        return None
+
+    def close(self) -> None:
+        self._writer.close()
+        self._reads.dispose()
+        self._writes.dispose()
+
+    @property
+    def _create(self) -> Any:
+        """The statement that creates an account unless another process just did."""
+        raise NotImplementedError
+
+    def _time(self, connection: sa.Connection) -> int:
+        """The store's clock, asked within a transaction."""
+        raise NotImplementedError
+
+    def _migrate(self) -> None:
+        with self._reading() as connection:
+            if migrations.is_current(connection):
+                return
+        with reachable("it could not be brought up to date"), self._writes.begin() as connection:
+            connection.execute(self._lock_first)
+            if not migrations.is_current(connection):
+                migrations.upgrade(connection)
+
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        self._writer.check()
+        with reachable("it could not be read"), self._reads.connect() as connection:
+            yield connection
+
+    def _commit(self, jobs: list[Job[Any]]) -> None:
+        """Run a group of jobs and commit what they changed."""
+        with self._writes.connect() as connection:
+            with reachable("nothing was written"):
+                transaction = connection.begin()
+                group = Group(connection, self._time)
+                for job in sorted(jobs, key=lambda job: str(job.account)):
+                    job.attempt(group)
+                group.write()
+            with reachable("it broke in a commit, which may be kept or not: try the same id again"):
+                transaction.commit()
+
+
+class Rows:
+    """What is committed, as a transaction reads it (``tx.Committed``)."""
+
+    def __init__(self, connection: sa.Connection) -> None:
+        self.connection = connection
+
+    def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
+        rows = self._rows(sql.ENTRIES, key_account=account, after=after, most=most)
+        return [sql.as_entry(row) for row in rows]
+
+    def read_play(self, account: str, play: str) -> PlayRow | None:
+        rows = self._rows(sql.PLAY, key_account=account, key_id=play)
+        return sql.as_play(rows[0]) if rows else None
+
+    def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
+        rows = self._rows(sql.DUE, key_account=account, now=now, most=limit)
+        return [sql.as_play(row) for row in rows]
+
+    def read_lease(self, account: str, lease: str) -> LeaseRow | None:
+        rows = self._rows(sql.LEASE, key_account=account, key_id=lease)
+        return sql.as_lease(rows[0]) if rows else None
+
+    def read_leases(self, account: str) -> list[LeaseRow]:
+        return [sql.as_lease(row) for row in self._rows(sql.OPEN_LEASES, key_account=account)]
+
+    def _rows(self, statement: Any, **where: Any) -> Sequence[Any]:
+        with reachable("nothing was written"):
+            return self.connection.execute(statement, where).all()
+
+
+class Group(Rows):
+    """One transaction and the changes that its works have made so far."""
+
+    def __init__(self, connection: sa.Connection, time: Callable[[sa.Connection], int]) -> None:
+        super().__init__(connection)
+        self._time = time
+        self._pending: dict[str, Pending] = {}
+
+    def find(self, account: str) -> AccountRow | None:
+        """An account as committed."""
+        return _account(self.connection, account)
+
+    def pending(self, account: str) -> Pending:
+        """The changes of an account, which is locked from here on; UnknownAccount if none is."""
+        found = self._pending.get(account)
+        if found is None:
+            name = account if isinstance(account, str) else None
+            rows = self._rows(sql.LOCK_ACCOUNT, key_name=name)
+            locked = _known(AccountRow(*rows[0]) if rows else None, account)
+            found = Pending(locked, self, self._time(self.connection))
+            self._pending[account] = found
+        return found
+
+    def write(self) -> None:
+        """Send all changes, guarded: StoreUnavailable if the ledger is not what the works saw."""
+        changed = [pending for pending in self._pending.values() if pending.entries]
+        if not changed:
+            return
+        self._guarded(sql.MOVE_ACCOUNT, [_account_move(pending) for pending in changed])
+        self._send(
+            sql.ADD_ENTRIES,
+            [sql.entry_values(p.row.name, row) for p in changed for row in p.entries],
+        )
+        for pending in changed:
+            self._write_plays(pending)
+            self._write_leases(pending)
+
+    def _write_plays(self, pending: Pending) -> None:
+        name, was = pending.row.name, pending.was
+        rows = pending.plays.values()
+        self._send(
+            sql.ADD_PLAYS, [sql.play_values(name, row) for row in rows if was[row.id] is None]
+        )
+        self._guarded(
+            sql.MOVE_PLAYS,
+            [
+                {
+                    **sql.play_values(name, row), "key_account": name, "key_id": row.id,
+                    "key_state": before.state, "key_capped": before.capped,
+                }
+                for row in rows
+                if (before := was[row.id]) is not None
+            ],
+        )  # fmt: skip
+
+    def _write_leases(self, pending: Pending) -> None:
+        name, was = pending.row.name, pending.was_leases
+        rows = pending.leases.values()
+        self._send(
+            sql.ADD_LEASES, [sql.lease_values(name, row) for row in rows if was[row.id] is None]
+        )
+        self._guarded(
+            sql.MOVE_LEASES,
+            [
+                {
+                    "state": row.state, "spent": row.spent, "key_account": name, "key_id": row.id,
+                    "key_state": before.state, "key_spent": before.spent,
+                }
+                for row in rows
+                if (before := was[row.id]) is not None
+            ],
+        )  # fmt: skip
+
+    def _send(self, statement: Any, rows: list[dict[str, Any]]) -> int:
+        return self.connection.execute(statement, rows).rowcount if rows else 0
+
+    def _guarded(self, statement: Any, rows: list[dict[str, Any]]) -> None:
+        if self._send(statement, rows) != len(rows):
+            raise StoreUnavailable(
+                "the ledger was changed by something other than a store; nothing was written"
+            )
+
+
+@contextmanager
+def reachable(what: str) -> Iterator[None]:
+    """Turn the errors of a database into StoreUnavailable, which says what became of the work."""
+    try:
+        yield
+    except DBAPIError as problem:
+        raise StoreUnavailable(f"the store failed, {what}: {problem.orig}") from problem
+
+
+def _account(connection: sa.Connection, account: str) -> AccountRow | None:
+    if not isinstance(account, str):
+        return None
+    row = connection.execute(sql.ACCOUNT, {"key_name": account}).first()
+    return None if row is None else AccountRow(*row)
+
+
+def _account_move(pending: Pending) -> dict[str, Any]:
+    first, row = pending.first, pending.row
+    key = {"key_name": row.name, "key_seq": first.seq, "key_head": first.head}
+    return {**sql.account_values(row), **key}
+
+
+def _known(row: AccountRow | None, account: str) -> AccountRow:
+    if row is None:
+        raise unknown_account(account)
+    return row
+
+
+def _checksum(blob: bytes) -> str:
+    return hashlib.sha256(blob).hexdigest()

@@ -1,0 +1,154 @@
+"""A store in memory: the semantics of the others, gone with the process; for tests and trials."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Iterator
+from typing import TypeVar
+
+from surefoot.live.entries import Entry
+from surefoot.live.store.base import (
+    AccountRow,
+    LeaseRow,
+    PlayRow,
+    Store,
+    checked_snapshot,
+    inside_a_work,
+    new_account,
+    page,
+    same_account,
+    unknown_account,
+    wall_clock,
+)
+from surefoot.live.store.tx import Pending, Tx, earliest
+
+T = TypeVar("T")
+
+
+class MemoryStore(Store):
+    """A store in memory, under one lock.
+
+    >>> store = MemoryStore(clock=lambda: 0)
+    >>> _ = store.open_account("shop", places=2, strict=True)
+    >>> hold = {"hold": 7}
+    >>> def explore(tx):
+    ...     return tx.append("decision.held", experiment="e", d_held=7, payload=hold, gate=7)
+    >>> store.transact("shop", explore) is None  # the account cannot afford it
+    True
+    """
+
+    def __init__(self, clock: Callable[[], int] = wall_clock) -> None:
+        self._clock = clock
+        self._lock = threading.RLock()
+        self._accounts: dict[str, _Account] = {}
+        self._working = False
+
+    def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
+        asked = new_account(account, places, strict)
+        with self._lock:
+            found = self._accounts.setdefault(account, _Account(asked)).row
+        return same_account(found, asked)
+
+    def accounts(self) -> list[str]:
+        with self._lock:
+            return sorted(self._accounts)
+
+    def account(self, account: str) -> AccountRow:
+        return self._find(account).row
+
+    def transact(self, account: str, work: Callable[[Tx], T]) -> T:
+        with self._lock:
+            if self._working:
+                raise inside_a_work()
+            found = self._find(account)
+            pending = Pending(found.row, found, self.now())
+            self._working = True
+            try:
+                result = pending.run(work)
+            finally:
+                self._working = False
+            found.apply(pending)
+        return result
+
+    def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
+        found = self._find(account).entries
+        start, stop = page(after, limit)
+        return _since(found, start, stop)
+
+    def play(self, account: str, play: str) -> PlayRow | None:
+        return self._find(account).plays.get(play)
+
+    def snapshot(self, account: str, seq: int, blob: bytes, experiment: str = "") -> None:
+        found = self._find(account)
+        checked_snapshot(seq, blob, experiment)
+        with self._lock:
+            kept = found.snapshots.setdefault(experiment, {})
+            kept[seq] = blob
+            for old in sorted(kept)[:-2]:
+                del kept[old]
+
+    def latest_snapshot(self, account: str, experiment: str = "") -> tuple[int, bytes] | None:
+        found = self._find(account)
+        with self._lock:
+            kept = found.snapshots.get(experiment)
+            return max(kept.items()) if kept else None
+
+    def now(self) -> int:
+        return self._clock()
+
+    def close(self) -> None:
+        pass
+
+    def _find(self, account: str) -> _Account:
+        with self._lock:
+            found = self._accounts.get(account) if isinstance(account, str) else None
+        if found is None:
+            raise unknown_account(account)
+        return found
+
+
+class _Account:
+    """What is committed of one account."""
+
+    __slots__ = ("entries", "leases", "plays", "row", "snapshots", "waiting")
+
+    def __init__(self, row: AccountRow) -> None:
+        self.row = row
+        self.entries: list[Entry] = []
+        self.plays: dict[str, PlayRow] = {}
+        self.leases: dict[str, LeaseRow] = {}
+        self.snapshots: dict[str, dict[int, bytes]] = {}
+        self.waiting: dict[str, PlayRow] = {}
+        """The open plays with a deadline."""
+
+    def apply(self, pending: Pending) -> None:
+        self.row = pending.row
+        self.entries += pending.entries
+        self.plays |= pending.plays
+        self.leases |= pending.leases
+        for play, row in pending.plays.items():
+            if row.state == "open" and row.deadline is not None:
+                self.waiting[play] = row
+            else:
+                self.waiting.pop(play, None)
+
+    def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
+        return self.entries[after : after + most]
+
+    def read_play(self, account: str, play: str) -> PlayRow | None:
+        return self.plays.get(play)
+
+    def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
+        return earliest(self.waiting.values(), now)[:limit]
+
+    def read_lease(self, account: str, lease: str) -> LeaseRow | None:
+        return self.leases.get(lease)
+
+    def read_leases(self, account: str) -> list[LeaseRow]:
+        return [row for row in self.leases.values() if row.state == "open"]
+
+
+def _since(entries: list[Entry], start: int, stop: int | None) -> Iterator[Entry]:
+    while start < len(entries) and (stop is None or start < stop):
+        yield entries[start]
+        start += 1

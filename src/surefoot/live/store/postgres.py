@@ -1,0 +1,75 @@
+"""A store in PostgreSQL: many hosts on one ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import Any
+
+import sqlalchemy as sa
+from sqlalchemy.dialects.postgresql import insert
+
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput, missing_extra
+from surefoot.live.store import sql
+from surefoot.live.store.database import DatabaseStore
+
+_NOW = sa.text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)")
+
+
+class PostgresStore(DatabaseStore):
+    """A store in a PostgreSQL database, whose clock it takes unless it is given one.
+
+    READ COMMITTED: a work starts once it has the lock of its account's row, so it sees what the
+    work before it committed. ``synchronous_commit`` is on, whatever the server's default.
+
+    Holds when: the server keeps what it has committed (``fsync`` on). Does not hold when: an
+    asynchronous replica takes over, which may lack the last commits.
+    """
+
+    _lock_first = sa.text("SELECT pg_advisory_xact_lock(7133065)")  # a number of our own
+
+    def __init__(
+        self, url: str, clock: Callable[[], int] | None = None, timeout: float = 30.0
+    ) -> None:
+        """Connect; ``timeout`` is how many seconds to wait for another process's commit."""
+        self._clock = clock
+        self._timeout = timeout
+        try:
+            address = sa.make_url(url).set(drivername="postgresql+psycopg")
+            writes = sa.create_engine(address, isolation_level="READ COMMITTED", pool_pre_ping=True)
+        except sa.exc.ArgumentError:
+            raise InvalidInput(
+                f"{shown(url)} is no address; write postgresql://user@host:port/database"
+            ) from None
+        except ModuleNotFoundError:
+            raise missing_extra("live", "psycopg") from None
+        sa.event.listen(writes, "connect", self._prepare)
+        super().__init__(writes.execution_options(isolation_level="AUTOCOMMIT"), writes)
+        try:
+            self._migrate()
+        except BaseException:
+            self.close()
+            raise
+
+    @property
+    def _create(self) -> Any:
+        return insert(sql.account).on_conflict_do_nothing()
+
+    def now(self) -> int:
+        with self._reading() as connection:
+            return self._time(connection)
+
+    def _time(self, connection: sa.Connection) -> int:
+        if self._clock is not None:
+            return self._clock()
+        moment: int = connection.execute(_NOW).scalar_one()
+        return moment
+
+    def _prepare(self, connection: Any, _: object) -> None:
+        wait = int(self._timeout * 1000)
+        with connection.cursor() as cursor:
+            cursor.execute("SET synchronous_commit = on")
+            cursor.execute(f"SET lock_timeout = {wait}")
+            # A worker that is stopped in a transaction must not hold its account for ever.
+            cursor.execute(f"SET idle_in_transaction_session_timeout = {2 * wait}")
+        connection.commit()

@@ -1,0 +1,135 @@
+"""What both databases share beyond the kit: opening, failures, and who may use a store."""
+
+import threading
+
+import pytest
+import sqlalchemy as sa
+
+from live.postgres import postgres  # noqa: F401  (a fixture)
+from live.store.databases import address, store  # noqa: F401  (fixtures)
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
+from surefoot.live.store import open_store, sql
+from surefoot.live.store.database import reachable
+from surefoot.testing._stores import check_chain, explore, fund, refused, together
+
+# Fixtures are named by what they are, and tests take them under the same name.
+# ruff: noqa: F811
+
+
+def test_many_may_open_an_empty_store_at_once(address):
+    def open_and_close():
+        with open_store(address) as opened:
+            opened.open_account("shop", 2, True)
+
+    assert together(open_and_close, threads=4) == []
+    with open_store(address) as opened:
+        assert opened.accounts() == ["shop"]
+
+
+def test_a_newer_schema_is_refused(store, address):
+    with store._writes.connect() as connection, connection.begin():
+        connection.execute(sa.text("UPDATE surefoot_version SET version_num = '9999'"))
+    with pytest.raises(DamagedFile, match="9999"):
+        open_store(address)
+
+
+def test_a_commit_that_fails_tells_every_caller_and_leaves_nothing(store, monkeypatch):
+    fund(store, 100)
+    monkeypatch.setattr(sa.engine.Transaction, "commit", broken)
+    problems = together(lambda: store.transact("shop", explore), threads=4)
+    assert [type(problem) for problem in problems] == [StoreUnavailable] * 4
+    assert all("may be kept or not" in str(problem) for problem in problems)
+    monkeypatch.undo()
+    assert store.account("shop").seq == 1
+    assert store.transact("shop", explore).seq == 2
+    check_chain(store)
+
+
+def broken(*_):
+    raise sa.exc.OperationalError("COMMIT", {}, Exception("the disk is full"))
+
+
+def test_a_write_that_fails_leaves_nothing(store, monkeypatch):
+    fund(store, 100)
+    values = sql.entry_values
+    monkeypatch.setattr(sql, "entry_values", lambda *row: values(*row) | {"kind": None})
+    with pytest.raises(StoreUnavailable, match="nothing was written"):
+        store.transact("shop", explore)
+    monkeypatch.undo()
+    assert store.transact("shop", explore).seq == 2
+    check_chain(store)
+
+
+def test_a_ledger_changed_behind_our_back_is_noticed(store):
+    fund(store, 100)
+
+    def work(tx):
+        explore(tx, 5, play="mine")
+        tx._pending.first = tx._pending.first._replace(head="0" * 64)
+
+    with pytest.raises(StoreUnavailable, match="nothing was written"):
+        store.transact("shop", work)
+    assert (store.account("shop").seq, store.play("shop", "mine")) == (1, None)
+
+
+def test_a_damaged_snapshot_is_passed_over(store):
+    store.snapshot("shop", 1, b"old")
+    store.snapshot("shop", 2, b"new")
+    with store._writes.connect() as connection, connection.begin():
+        connection.execute(sa.text("UPDATE snapshot SET checksum = 'x' WHERE seq = 2"))
+    assert store.latest_snapshot("shop") == (1, b"old")
+
+
+def test_two_snapshots_are_kept(store):
+    for seq in (1, 2, 3, 2):
+        store.snapshot("shop", seq, bytes([seq]))
+    with store._reads.connect() as connection:
+        kept = connection.execute(sa.text("SELECT seq FROM snapshot ORDER BY seq")).scalars().all()
+    assert kept == [2, 3]
+
+
+def test_two_stores_may_take_the_same_snapshot(store, address):
+    with open_store(address) as other:
+        start = threading.Barrier(2)
+
+        def take(mine):
+            start.wait()
+            for seq in range(20):
+                mine.snapshot("shop", seq, b"x")
+
+        threads = [threading.Thread(target=take, args=[mine]) for mine in (store, other)]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        assert other.latest_snapshot("shop") == (19, b"x")
+
+
+def test_works_on_many_accounts_share_commits_without_waiting_for_each_other(store, address):
+    names = [f"account {number}" for number in range(6)]
+    with open_store(address) as other:
+        for name in names:
+            store.open_account(name, 2, strict=False)
+
+        def work(number):
+            mine = (store, other)[number % 2]
+            for turn in range(20):
+                mine.transact(names[(number + turn) % 6], lambda tx: explore(tx, 0))
+
+        numbers = iter(range(8))
+        assert together(lambda: work(next(numbers)), threads=8) == []
+        assert sum(other.account(name).seq for name in names) == 160
+        for name in names:
+            assert len(list(other.entries(name))) == other.account(name).seq
+
+
+def test_a_closed_store_says_so(store):
+    store.close()
+    for call in (store.accounts, lambda: store.transact("shop", explore)):
+        assert "closed" in refused(call, InvalidInput)
+
+
+def test_an_error_of_the_database_says_what_became_of_the_work():
+    lost = pytest.raises(StoreUnavailable, match="nothing was written: the disk is full")
+    with lost, reachable("nothing was written"):
+        broken()

@@ -1,0 +1,38 @@
+import sys
+
+import pytest
+
+from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.live.store import MemoryStore, open_store
+from surefoot.live.store.sqlite import SQLiteStore
+
+
+def test_a_store_is_returned_as_it_is():
+    store = MemoryStore()
+    assert open_store(store) is store
+
+
+def test_memory_is_a_store_of_its_own():
+    assert isinstance(open_store(":memory:"), MemoryStore)
+    assert open_store(":memory:", clock=lambda: 7).now() == 7
+
+
+@pytest.mark.parametrize("kind", [str, lambda path: path])
+def test_a_path_is_a_sqlite_file(tmp_path, kind):
+    with open_store(kind(tmp_path / "shop.db"), clock=lambda: 7) as store:
+        assert isinstance(store, SQLiteStore)
+        assert store.now() == 7
+    assert (tmp_path / "shop.db").exists()
+
+
+@pytest.mark.parametrize("target", [None, 3, "", b"x", "mysql://host/db", "http://x"])
+def test_anything_else_is_refused(target):
+    with pytest.raises(InvalidInput, match="store ="):
+        open_store(target)
+
+
+@pytest.mark.parametrize("package", ["sqlalchemy", "alembic"])
+def test_a_missing_package_is_one_line_that_says_what_to_do(tmp_path, monkeypatch, package):
+    monkeypatch.setitem(sys.modules, package, None)
+    with pytest.raises(MissingExtra, match=rf"{package}.*surefoot\[live\]"):
+        open_store(tmp_path / "shop.db")
