@@ -32,6 +32,7 @@ _HOMES = {
     "KLUCB": "surefoot.policies",
     "LinUCB": "surefoot.policies",
     "LinearArms": "surefoot.environments",
+    "Live": "surefoot.live.live",
     "MVUCB": "surefoot.policies",
     "Matching": "surefoot.oracles",
     "MeanVarianceFloor": "surefoot.floors",
@@ -80,6 +81,7 @@ __all__ = [
     "KLUCB",
     "LinUCB",
     "LinearArms",
+    "Live",
     "MVUCB",
     "Matching",
     "MeanVarianceFloor",
@@ -140,6 +142,7 @@ if TYPE_CHECKING:
         ReplayLog,
     )
     from surefoot.floors import MeanVarianceFloor, Outcome, RewardFloor
+    from surefoot.live.live import Live
     from surefoot.oracles import (
         Enumerated,
         Matching,

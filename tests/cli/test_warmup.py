@@ -1,7 +1,8 @@
 import pytest
 
-from surefoot.cli import app
+from surefoot.cli import _warmup, app
 from surefoot.policies import _compiled
+from surefoot.simulation.runner import choose
 
 pytest.importorskip("numba")
 
@@ -13,6 +14,7 @@ def warmup(capsys, monkeypatch, tmp_path):
 
     def run(anew):
         monkeypatch.setattr("surefoot.agents.warmup", lambda: anew)
+        monkeypatch.setattr(_warmup, "_loops", lambda: iter(()))
         with pytest.raises(SystemExit) as left:
             app(["warmup"])
         assert not left.value.code
@@ -45,3 +47,13 @@ def test_every_policy_of_ours_is_among_them():
         "MVUCB",
         "UCB1",
     ]
+
+
+def test_the_loops_of_all_four_problems_are_compiled_once(monkeypatch, capsys):
+    seen = set()
+    monkeypatch.setattr("surefoot.simulation.warm.warm", lambda plan, engine: id(engine) in seen)
+    monkeypatch.setattr("surefoot.simulation.warm.compile_ahead", lambda plan, engine: None)
+    assert list(_warmup._loops()) == ["study cmab", "study clb", "study cccb", "study mv"]
+    seen.add(id(choose("compiled")))
+    assert list(_warmup._loops()) == []
+    assert "compiling the loops of study mv" in capsys.readouterr().err

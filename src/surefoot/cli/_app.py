@@ -9,7 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import surefoot
-from surefoot.cli import _plan, _replay, _study, _warmup
+from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
 from surefoot.errors import InvalidInput, SurefootError
 
 
@@ -60,9 +60,12 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
 app.add_typer(_study.app, name="study")
+app.add_typer(_ledger.app, name="ledger")
 app.command()(_replay.replay)
 app.command()(_plan.plan)
 app.command()(_warmup.warmup)
+app.command()(_ledger.verify)
+app.command()(_ledger.status)
 
 
 def _version(asked: bool) -> None:

@@ -1,19 +1,25 @@
-"""``surefoot warmup``: compile ahead what live policies run, and keep it on disk."""
+"""``surefoot warmup``: compile ahead what live policies and the studies run, and keep it."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 import typer
+
+from surefoot.cli._progress import tell
 
 
 def warmup() -> None:
-    """Compile what live policies run, and keep it for processes that call surefoot.warmup().
+    """Compile ahead: what live policies run after surefoot.warmup(), and the engine's loops.
 
-    It takes some seconds, once for each installation.
+    It takes about a minute, once for each installation. Without it each loop is compiled, some
+    seconds each, when it is first needed.
     """
     from surefoot import _compile
-    from surefoot.agents import warmup as compile_all
+    from surefoot.agents import warmup as compile_live
 
-    compiled = compile_all()
+    tell("compiling the kernels of live policies")
+    compiled = [*compile_live(), *_loops()]
     folder = _compile.cache_folder()
     if folder is None:
         typer.echo(
@@ -22,3 +28,19 @@ def warmup() -> None:
         return
     done = f"compiled {', '.join(compiled)}" if compiled else "nothing was left to compile"
     typer.echo(f"{done}; kept in {folder}")
+
+
+def _loops() -> Iterator[str]:
+    """Compile the loops of the paper's four problems; the names of those that were missing."""
+    from surefoot.simulation.runner import choose
+    from surefoot.simulation.warm import compile_ahead, warm
+    from surefoot.study import groups
+    from surefoot.study.sweep import paper
+
+    engine = choose("compiled")
+    for problem in ("cmab", "clb", "cccb", "mv"):
+        plan = groups.plan(paper(problem)[:1])
+        if not warm(plan, engine):
+            tell(f"compiling the loops of study {problem}")
+            compile_ahead(plan, engine)
+            yield f"study {problem}"

@@ -1,0 +1,112 @@
+"""What may change while an experiment runs; each change is an entry of the ledger."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import PlayConflict
+from surefoot.live.arms import grown
+from surefoot.live.fold import Fold
+from surefoot.live.opening import check_floor, sealed, written_floor
+from surefoot.live.store import Tx
+
+if TYPE_CHECKING:
+    from surefoot.live.entries import Entry
+
+
+class Changes:
+    """The changes of a ``Live``; all its workers take them in before their next decision."""
+
+    degraded: str | None
+    _current: Callable[[Tx], Fold]
+    _append: Callable[..., Entry | None]
+    _run: Callable[[Callable[[Tx], Any]], Any]
+
+    def pause(self) -> None:
+        """Play the default from now on; reports are still taken."""
+        self._set_state("paused")
+
+    def resume(self) -> None:
+        """Undo ``pause``."""
+        self._set_state("running")
+
+    def _set_state(self, state: str) -> None:
+        def work(tx: Tx) -> None:
+            if self._sound(tx).agent.paused != (state == "paused"):
+                self._append(tx, "experiment.state", {"state": state})
+
+        self._run(work)
+
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come, as ``GenCB.change`` does.
+
+        A repeat, as after a lost answer, changes nothing.
+        """
+
+        def work(tx: Tx) -> None:
+            fold = self._sound(tx)
+            agent = fold.agent
+            if check_floor(fold.books.floor.changed(**settings)) == agent.floor:
+                return
+            agent.change(**settings)
+            with fold.moved():
+                floor = check_floor(agent.floor)
+                config = dict(fold.opened[0])
+                config["floor"] = {**config["floor"], **sealed(floor.config())}
+                payload = {"config": config, "floor": written_floor(floor)}
+                self._append(tx, "experiment.configured", payload, done=True)
+
+        self._run(work)
+
+    def add_reserve(self, amount: Any) -> None:
+        """Let ``amount`` more be lost from now on."""
+        self._endow("endowment.granted", "add_reserve", amount)
+
+    def withdraw_reserve(self, amount: Any) -> None:
+        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
+        self._endow("endowment.withdrawn", "withdraw_reserve", amount)
+
+    def _endow(self, kind: str, method: str, amount: Any) -> None:
+        def work(tx: Tx) -> None:
+            fold = self._sound(tx)
+            before = fold.account.reserve
+            getattr(fold.agent, method)(amount)
+            moved = fold.account.reserve - before
+            payload, gate = {"amount": abs(moved)}, -moved if moved < 0 else None
+            with fold.moved():
+                entry = self._append(tx, kind, payload, d_reserve=moved, gate=gate, done=True)
+                if entry is None:
+                    raise PlayConflict(f"amount = {amount} is not available; open plays hold it")
+
+        self._run(work)
+
+    def add_arms(self, arms: Iterable[Any]) -> None:
+        """Let the policy play more arms, of which it knows nothing yet."""
+        labels = arms if isinstance(arms, str | bytes) else list(arms)
+
+        def work(tx: Tx) -> None:
+            grown(self._sound(tx).agent.policy, labels)
+            self._append(tx, "arms.added", {"arms": labels})
+
+        self._run(work)
+
+    def remove_arms(self, arms: Iterable[Any]) -> None:
+        """Play some arms no more; what is reported of them is still booked and learned."""
+        labels = arms if isinstance(arms, str | bytes) else list(arms)
+
+        def work(tx: Tx) -> None:
+            self._sound(tx).agent._actions.candidates(labels)
+            self._append(tx, "arms.removed", {"arms": labels})
+
+        self._run(work)
+
+    def _sound(self, tx: Tx) -> Fold:
+        """The fold, if the ledger can be trusted."""
+        fold = self._current(tx)
+        if self.degraded:
+            raise PlayConflict(
+                f"the ledger and the account do not agree ({self.degraded}): nothing changes until "
+                "they do; reports are still taken"
+            )
+        return fold

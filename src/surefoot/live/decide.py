@@ -1,0 +1,81 @@
+"""Decide: look up the id, let the policy propose, and ask the account; in one transaction."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot.agents.packing import pack
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import PlayConflict
+from surefoot.live.entries import Entry
+from surefoot.live.opening import sealed
+from surefoot.live.play import DEGRADED, SHADOW, Request, check_free, payload
+from surefoot.live.store import Tx
+
+if TYPE_CHECKING:
+    from surefoot.live.live import Live
+
+
+def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
+    """The entry of a decision: that of its id if there is one, else a new one."""
+    if own is not None:
+        row = tx.play(own)
+        if row is not None:
+            if row.experiment != live.name or row.request != asked.digest:
+                raise PlayConflict(
+                    f"id = {own!r} was given out for another request; the same id gets the same "
+                    "play only for the same context, allowed and default"
+                )
+            return live._entry(tx, row.seq)
+        check_free(own)
+    fold = live._current(tx)
+    if live.degraded:
+        return _default(live, tx, _unproposed(live, asked), asked, None, own, reason=DEGRADED)
+    play = fold.decide(asked.context, asked.allowed, asked.default)
+    with fold.moved():
+        return _appended(live, tx, play, asked, own)
+
+
+def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -> Entry:
+    """Ask the account for what the policy proposed; if it says no, the default it is."""
+    fold = live._fold
+    allowed = fold.numbers(asked.allowed)
+    if play.is_default:
+        won = {"chosen": True} if play.reason is Reason.DEFAULT_BEST else {}
+        return _default(live, tx, play, asked, allowed, own, **won)
+    instead = play._replace(arm=None, index=-1)
+    if fold.settings.shadow:
+        shadow = sealed(pack(play.arm, "arm"))
+        return _default(live, tx, instead, asked, allowed, own, reason=SHADOW, shadow=shadow)
+    books, window = fold.books, fold.settings.reward_window
+    deadline = None if window is None else tx.now + window
+    told = payload(play, asked, allowed, (books.low, books.high, deadline))
+    hold = play.terms.hold
+    entry = live._append(tx, "decision.held", told, play=own, d_held=hold, gate=hold, done=True)
+    if entry is not None:
+        return entry
+    fold.lose()  # the store has less than the fold believed: it is right
+    short = instead._replace(reason=Reason.SLACK_SHORT, choice=None)
+    return _default(live, tx, short, asked, allowed, own)
+
+
+def _unproposed(live: Live, asked: Request) -> Play:
+    """The default, without asking a policy whose books are in doubt."""
+    agent = live._fold.agent
+    return agent._play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None)
+
+
+def _default(
+    live: Live,
+    tx: Tx,
+    play: Play,
+    asked: Request,
+    allowed: list[int] | None,
+    own: str | None,
+    **extra: Any,
+) -> Entry:
+    """Nothing is credited before it is reported as played."""
+    told = {**payload(play, asked, allowed, (0, 0, None)), **extra}
+    entry = live._append(tx, "decision.defaulted", told, play=own, done=True)
+    assert entry is not None
+    return entry

@@ -1,0 +1,346 @@
+"""The fold: what an agent has become by the entries of its ledger, one after the other.
+
+Money is the store's. What is kept here is what a proposal needs: the policy, its clock, the floor
+in force, and the totals, which every entry has to confirm.
+"""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from surefoot.agents import GenCB, Play, saving
+from surefoot.agents.packing import pack, unpack
+from surefoot.errors import SurefootError
+from surefoot.floors import RewardBooks, RewardFloor, Terms
+from surefoot.floors.account import Account
+from surefoot.floors.plays import Plays
+from surefoot.floors.reward import CHANGEABLE
+from surefoot.live.arms import grown
+from surefoot.live.entries import GENESIS, Entry
+from surefoot.live.opening import Settings, built, settings_of
+from surefoot.live.play import terms_of
+from surefoot.policies.base import Policy
+
+_MOVES: dict[str, dict[str, int]] = {
+    "decision.held": {"explorations": 1, "pending": 1},
+    "decision.defaulted": {"default_plays": 1, "unreported": 1},
+    "decision.confirmed": {"unreported": -1},
+    "outcome.settled": {"pending": -1},
+    "outcome.expired": {"pending": -1, "expired": 1},
+    "outcome.as_default": {"pending": -1, "explorations": -1, "default_plays": 1},
+}
+_VOIDED = {
+    True: {"pending": -1, "explorations": -1, "voided": 1},
+    False: {"unreported": -1, "default_plays": -1, "voided": 1},
+}
+_OF_PLAYS = ("next_id", "pending", "unreported")
+_ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
+_LEARNT = ("outcome.settled", "outcome.late")
+_CLOSED = (*_LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed")
+_FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
+
+
+class Given(NamedTuple):
+    """A play that was given out and can still change: what its reports will need."""
+
+    explores: bool
+    arm: Any
+    """As the user named it."""
+    action: Any
+    """In the policy's own numbers; -1 for the default."""
+    context: Any
+    terms: Terms
+    low: int
+    high: int
+
+    @classmethod
+    def of(cls, entry: Entry, fold: Fold) -> Given:
+        """What a decision's entry says of its play; another experiment's has no action here."""
+        told, books, actions = entry.payload, fold.books, fold.agent._actions
+        terms, context = terms_of(told), unpack(told.get("context"))
+        if entry.kind != "decision.held":
+            return cls(False, None, -1, context, terms, books.low, books.high)
+        arm = unpack(told["arm"])
+        play: Any = _Named(arm, told["index"])
+        action = actions.action(play) if entry.experiment == fold.experiment else None
+        return cls(True, arm, action, context, terms, told["low"], told["high"])
+
+
+class _Named(NamedTuple):
+    """As much of a play as names its action."""
+
+    arm: Any
+    index: int  # type: ignore[assignment]  # as in Play
+
+
+class Counted(Plays):
+    """Counts plays and remembers none: their records are the store's."""
+
+    def open(self, explores: bool, terms: Terms) -> int:
+        """Start a play and return its number."""
+        play = super().open(explores, terms)
+        del self._live[play]
+        return play
+
+
+class Fold:
+    """An agent as its ledger's entries have made it; ``apply`` takes the next one.
+
+    Only a store's works touch it, and they run one after the other.
+    """
+
+    def __init__(self, experiment: str, own_policy: Policy | None) -> None:
+        self.experiment = experiment
+        self.own_policy = own_policy
+        """A fresh policy, if it is of the user's own class; never played with, only copied."""
+        self.seq, self.head = 0, GENESIS
+        self.account = Account()
+        self.opened: list[dict[str, Any]] = []
+        """The configuration in force, and the one it was opened with."""
+        self.version = 0
+        self.settings = Settings()
+        self.waiting: dict[str, Given] = {}
+        self.removed: set[int] = set()
+        self.posted = 0
+        """What this experiment posted of the account's total."""
+        self.unlearnt: Exception | None = None
+        """Why the policy failed to learn the newest reward."""
+        self._agent: GenCB | None = None
+
+    @property
+    def agent(self) -> GenCB:
+        """The agent; there is one once the experiment was opened."""
+        assert self._agent is not None
+        return self._agent
+
+    @property
+    def books(self) -> RewardBooks:
+        """The agent's books: counters, the floor in force, and the account's totals."""
+        books = self.agent._books
+        assert isinstance(books, RewardBooks)
+        return books
+
+    @property
+    def exists(self) -> bool:
+        """Whether the experiment was opened."""
+        return self._agent is not None
+
+    def follows(self, row: Any) -> bool:
+        """Whether this is what the account's chain has led to."""
+        numbers = self.account.numbers()
+        there = (row.seq, row.head, [row.reserve, row.posted, row.held])
+        return bool((self.seq, self.head, numbers) == there)
+
+    def decide(self, context: Any, allowed: Iterable[Any] | None, default: Any) -> Play:
+        """Propose a play, and count it; its entry has to be noted next."""
+        agent, labels = self.agent, self.candidates(allowed)
+        self._check(context, labels, default)
+        with self.moved():
+            play = agent.select(context, labels, default)
+        agent._open.clear()
+        if self.settings.shadow and not play.is_default:
+            self.account.void(play.terms.hold)
+            self._move({**_MOVES["outcome.as_default"], "unreported": 1})
+        return play
+
+    def _check(self, context: Any, labels: list[Any] | None, default: Any) -> None:
+        """What ``select`` refuses before it asks the policy: from there on the fold has moved."""
+        agent = self.agent
+        self.books.terms(default)
+        if labels is not None:
+            agent._actions.candidates(labels)
+        if agent._checks:
+            agent.policy.check(context)  # type: ignore[attr-defined]
+
+    @property
+    def lost(self) -> bool:
+        """Whether it has moved by what never came to be; the next work builds it anew."""
+        return not self.head
+
+    @contextmanager
+    def moved(self) -> Iterator[None]:
+        """For the time between a move of the fold and its entry: if that fails, it is lost."""
+        try:
+            yield
+        except BaseException:
+            self.lose()
+            raise
+
+    def lose(self) -> None:
+        """What was proposed did not come to be: this is no fold any more, and follows nothing."""
+        self.head = ""
+
+    def candidates(self, allowed: Iterable[Any] | None) -> list[Any] | None:
+        """The arms that may be played: those asked for, without those removed."""
+        agent = self.agent
+        if not self.removed:
+            return None if allowed is None else list(allowed)
+        actions = agent._actions
+        numbers = range(len(agent.arms)) if allowed is None else actions.candidates(allowed)
+        return [agent.arms[number] for number in numbers if number not in self.removed]
+
+    def numbers(self, allowed: Iterable[Any] | None) -> list[int] | None:
+        """The same as the policy's numbers."""
+        labels = self.candidates(allowed)
+        return None if labels is None else self.agent._actions.candidates(labels)
+
+    def apply(self, entry: Entry, done: bool = False) -> None:
+        """Take the next entry; ``done``: what it says of policy and counters is so already.
+
+        Raises ValueError if it is not the next one, or its totals are not what they should be.
+        """
+        if entry.seq != self.seq + 1 or entry.prev != self.head:
+            raise ValueError(f"entry {entry.seq} does not follow entry {self.seq}")
+        account = self.account
+        if not done:
+            account.posted += entry.d_posted
+            account.held += entry.d_held
+            if entry.kind in _ENDOWMENTS:
+                self._endow(_ENDOWMENTS[entry.kind] * entry.payload["amount"])
+        totals = [entry.reserve, entry.posted, entry.held]
+        if account.numbers() != totals:
+            raise ValueError(f"entry {entry.seq} has the totals {totals}, not {account.numbers()}")
+        self.seq, self.head = entry.seq, entry.hash
+        if entry.experiment == self.experiment:
+            self._own(entry, done)
+
+    def _endow(self, amount: int) -> None:
+        self.account.reserve += amount
+        if self.exists:
+            self.books._set_reserve(self.account.reserve)
+            self.agent.floor = self.books.floor
+
+    def _own(self, entry: Entry, done: bool) -> None:
+        told, kind = entry.payload, entry.kind
+        self.posted += entry.d_posted
+        if kind == "experiment.opened":
+            self._open(told)
+        elif kind == "experiment.configured":
+            self._configure(told, done)
+        elif kind == "experiment.state":
+            self.agent.paused = told["state"] == "paused"
+        elif kind == "arms.added":
+            self._add(told["arms"])
+        elif kind == "arms.removed":
+            self.removed |= set(self.agent._actions.candidates(told["arms"]))
+        elif kind in ("decision.held", "decision.defaulted"):
+            self._decided(entry, done)
+        else:
+            self._reported(entry)
+
+    def _open(self, told: dict[str, Any]) -> None:
+        agent = built(told["config"], copy.deepcopy(self.own_policy))
+        books = agent._books = agent.floor.open(keep=0)
+        books.account, books.plays = self.account, Counted(0)
+        self._agent, self.opened, self.version = agent, [told["config"], told["config"]], 1
+        self.settings = settings_of(told["config"])
+
+    def _configure(self, told: dict[str, Any], done: bool) -> None:
+        if not done:
+            floor = RewardFloor.from_config(told["config"]["floor"])
+            self.agent.change(**{name: getattr(floor, name) for name in CHANGEABLE})
+        self.opened[0] = told["config"]
+        self.settings = settings_of(told["config"])
+        self.version += 1
+
+    def _add(self, labels: list[Any]) -> None:
+        agent, policy = self.agent, grown(self.agent.policy, labels)
+        fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
+        fresh._books, fresh._rng = agent._books, agent._rng
+        fresh.turns, fresh.paused = agent.turns, agent.paused
+        self._agent = fresh
+
+    def _decided(self, entry: Entry, done: bool) -> None:
+        told, agent = entry.payload, self.agent
+        given = Given.of(entry, self)
+        if not done:
+            if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
+                agent._ask(given.context, told.get("allowed"))
+            self._move(_MOVES[entry.kind])
+            self.books.plays.next_id += 1
+        assert entry.play is not None
+        self.waiting[entry.play] = given
+
+    def _reported(self, entry: Entry) -> None:
+        told, books = entry.payload, self.books
+        given = None if entry.play is None else self.waiting.get(entry.play)
+        if entry.kind == "decision.voided":
+            assert given is not None
+            self._move(_VOIDED[given.explores])
+        else:
+            self._move(_MOVES.get(entry.kind, {}))
+        books.required += told.get("asked", 0)
+        self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
+        if entry.kind in _LEARNT:
+            assert given is not None
+            self._learn(given, told["told"])
+        if entry.kind in _CLOSED and entry.play is not None:
+            del self.waiting[entry.play]
+
+    def _move(self, moves: dict[str, int]) -> None:
+        books = self.books
+        for name, change in moves.items():
+            owner: Any = books.plays if name in _OF_PLAYS else books
+            setattr(owner, name, getattr(owner, name) + change)
+
+    def _learn(self, given: Given, told: Any) -> None:
+        """Tell the policy a reward. One that cannot take it goes on without: it is booked."""
+        base = told["base"] if isinstance(told, dict) else told
+        agent: Any = self.agent
+        try:
+            if isinstance(base, list):
+                reward: Any = tuple(map(float, base))
+            else:
+                reward = agent._told(Decimal(base))
+            agent.policy.update(given.action, reward, given.context)
+        except Exception as error:  # noqa: BLE001  # a policy is the user's own code
+            self.unlearnt = error
+
+    def state(self) -> dict[str, Any]:
+        """JSON-able state."""
+        books, body = self.books, saving._body(self.agent)
+        counters = {name: getattr(books, name) for name in books._COUNTERS}
+        plays = {name: getattr(books.plays, name) for name in _OF_PLAYS}
+        return {
+            "experiment": self.experiment,
+            "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
+            "opened": self.opened,
+            "body": {key: body[key] for key in body if key not in ("books", "open")},
+            "counters": {**counters, **plays},
+            "removed": sorted(self.removed),
+            "waiting": {
+                play: pack(_plain(given), f"the context of {play}")
+                for play, given in self.waiting.items()
+            },
+        }
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        body = {**state["body"], "settings": state["opened"][0]["settings"]}
+        self._open({"config": body})
+        self.opened = state["opened"]
+        agent = self.agent
+        self.settings = settings_of(self.opened[0])
+        agent.turns, agent.paused = body["turns"], body["paused"]
+        self.seq, self.head, self.version, self.posted, *numbers = state["chain"]
+        self.account.reserve, self.account.posted, self.account.held = numbers
+        for name, value in state["counters"].items():
+            self._move({name: value})
+        self.removed = set(state["removed"])
+        for play, packed in state["waiting"].items():
+            explores, arm, action, context, terms, *ends = unpack(packed)
+            self.waiting[play] = Given(explores, arm, action, context, Terms(*terms), *ends)
+
+
+def _plain(given: Given) -> list[Any]:
+    return [tuple(part) if isinstance(part, Terms) else part for part in given]
+
+
+def is_trouble(error: Exception) -> bool:
+    """Whether an error says that a ledger cannot be followed, and is no bug of ours."""
+    expected = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
+    return isinstance(error, (SurefootError, *expected))

@@ -1,0 +1,372 @@
+"""Live: an agent whose account is a durable ledger, shared by threads, processes and hosts."""
+
+from __future__ import annotations
+
+import dataclasses
+import warnings
+from collections.abc import Callable, Iterable
+from typing import Any, Self, TypeVar
+
+from surefoot._exact import shown
+from surefoot.agents import GenCB
+from surefoot.errors import (
+    InvalidInput,
+    RewardOutOfRange,
+    SurefootError,
+    UnknownAccount,
+    UnknownPlay,
+)
+from surefoot.floors import Outcome, Statement, statement
+from surefoot.live import changes, opening, recovery
+from surefoot.live.decide import decided
+from surefoot.live.entries import Entry
+from surefoot.live.fold import Fold, Given
+from surefoot.live.opening import Settings
+from surefoot.live.play import LivePlay, Request, checked_id
+from surefoot.live.reports import Report, Told, needs_base, super_arm, worth_of
+from surefoot.live.store import Store, Tx
+from surefoot.live.windows import microseconds
+
+T = TypeVar("T")
+SNAPSHOT_EVERY = 1000
+"""How many entries lie between two snapshots of the policy."""
+
+
+class Live(changes.Changes):
+    """The same agent, in a real product: what it answered is in the store, whatever happens.
+
+    ``agent``: a fresh ``GenCB`` over a ``RewardFloor``, the ``config`` of another Live, or None for
+    an experiment that is there already. The store wins: its floor, its policy's experience and its
+    randomness go on, and another configuration is an error that names the field. What its policy
+    learned before comes along; the account starts with its reserve alone. ``store``: the path of a
+    SQLite file, a PostgreSQL URL or a ``Store``, which the caller then closes. ``name``: the
+    experiment. ``account``: whose floor it shares with other experiments; None: its own.
+    ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
+    books a missing reward at its worst; None: never. ``shadow``: the default plays always, and what
+    the policy would have done is written down. Raises InvalidInput for what cannot go live.
+
+    Source: the books are those of ``GenCB``; durable holds, ids and recovery are ours. Any number
+    of Lives, in threads and processes, may share one experiment. None is a lock on its store: each
+    decision is one transaction, committed before it is answered.
+
+    >>> from surefoot import GenCB, RewardFloor, UCB1
+    >>> from surefoot.live import MemoryStore
+    >>> store = MemoryStore()
+    >>> live = Live(GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5)), store)
+    >>> play = live.select(id="visit-1")
+    >>> play.arm, live.update("visit-1")
+    (None, <Outcome.BOOKED: 'booked'>)
+    >>> live.select(id="visit-2").arm
+    0
+    >>> again = Live(None, store)  # after a crash, or in another process
+    >>> again.select(id="visit-2").arm, again.account.held
+    (0, Decimal('0.250000000'))
+
+    Holds when: the floor's own conditions hold and the store keeps what it acknowledged; on every
+    path, under any delay, loss, order, crash or number of workers. Does not hold when: plays are
+    reported that were not made, or the ledger is edited: then ``degraded`` says so, nothing is
+    explored any more, and reports are still taken.
+    """
+
+    def __init__(
+        self,
+        agent: GenCB | dict[str, Any] | None,
+        store: Any,
+        name: str = "default",
+        *,
+        account: str | None = None,
+        reward_window: Any = None,
+        shadow: bool = False,
+    ) -> None:
+        if not isinstance(shadow, bool):
+            raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
+        self.name = name
+        self.degraded: str | None = None
+        """Why nothing is explored any more; None: all is well."""
+        settings = Settings(microseconds(reward_window), shadow)
+        if isinstance(agent, dict):
+            agent, settings = opening.configured(agent)
+        payload = None if agent is None else opening.opened(opening.check_agent(agent), settings)
+        own = None if payload is None or payload["config"]["policy"]["config"] else agent
+        self._own_policy = None if own is None else own.policy
+        self._closes = not isinstance(store, Store)
+        self.store: Store = store if isinstance(store, Store) else _opened(store)
+        self._account = name if account is None else account
+        self._closed = False
+        self._kept: recovery.Snapshot | None = None
+        try:
+            if agent is not None:
+                self.store.open_account(self._account, agent.floor.places, True)
+            self._start(payload)
+        except BaseException:
+            if self._closes:
+                self.store.close()
+            raise
+
+    def _start(self, payload: dict[str, Any] | None) -> None:
+        """Recover what is there; open the experiment if it is not."""
+        store, account = self.store, self._account
+        try:
+            kept = store.latest_snapshot(account, self.name)
+        except UnknownAccount:
+            raise self._missing() from None
+        self._fold, self.degraded = recovery.recovered(
+            self.name, self._own_policy, kept, lambda after: store.entries(account, after), None
+        )
+        self.store.transact(account, lambda tx: self._open(tx, payload))
+        if not self.degraded:
+            self._kept = recovery.snapshot(self._fold)
+
+    def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
+        fold = self._current(tx)
+        if fold.exists and payload is not None:
+            opening.check_same(payload["config"], fold.opened, self.name)
+        elif not fold.exists:
+            if payload is None or self.degraded:
+                raise self._missing()
+            self._append(tx, "experiment.opened", payload)
+            if reserve := payload["floor"]["reserve"]:
+                self._append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
+
+    def _missing(self) -> InvalidInput:
+        why = f" ({self.degraded})" if self.degraded else ""
+        return InvalidInput(
+            f"name = {self.name!r}: account {self._account!r} has no such experiment{why}; "
+            "pass an agent to open it"
+        )
+
+    def select(
+        self,
+        context: Any = None,
+        allowed: Iterable[Any] | None = None,
+        default: Any = None,
+        id: str | None = None,  # noqa: A002  # a play's id is called so everywhere
+    ) -> LivePlay:
+        """Decide one play, as the agent does; the answer is in the store before it is given.
+
+        ``id``: the caller's own name of this play. The same id and request again give the same
+        play, so a lost answer is asked for again; with another request it is a PlayConflict.
+        The context has to be plain values (see ``save``): it is kept with the play.
+        """
+        asked, own = Request.of(context, allowed, default), checked_id(id)
+        entry = self._run(lambda tx: decided(self, tx, asked, own))
+        return LivePlay.of(entry, self._places)
+
+    def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
+        """Report what a play brought, or that the default was played; see ``GenCB.update``.
+
+        An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
+        the policy fail to learn the reward, it is booked all the same, and its error is raised.
+        """
+        name = _name(play)
+        told = Told.of(reward, name)
+
+        def report(book: Report, fold: Fold) -> Outcome:
+            actions, row, given = fold.agent._actions, book.row, book.given
+            if base_rewards is None:
+                needs_base(actions, row, given)
+                return book.settle(told)
+            return book.settle(super_arm(actions, row, given, reward, base_rewards))
+
+        outcome = self._report(name, report)
+        if outcome in (Outcome.BREACH, Outcome.CAPPED):
+            _warn(name, outcome)
+        return outcome
+
+    def expire(self, play: LivePlay | str) -> Outcome:
+        """No reward came in time: the worst is booked until the true reward arrives."""
+        return self._report(_name(play), lambda book, _: book.expire())
+
+    def void(self, play: LivePlay | str) -> Outcome:
+        """The play was never made, for good; its hold is released."""
+        return self._report(_name(play), lambda book, _: book.void())
+
+    def fall_back(self, play: LivePlay | str) -> Outcome:
+        """An exploration was decided, but the default was played instead."""
+        return self._report(_name(play), lambda book, _: book.fall_back())
+
+    def acknowledge(self, play: LivePlay | str) -> Outcome:
+        """Confirm a reward above r_max, so that the rest of it is credited."""
+        return self._report(_name(play), lambda book, _: book.acknowledge())
+
+    def reap(self, limit: int = 500) -> list[str]:
+        """Expire the plays of this account whose reward window is over; returns their ids."""
+
+        def work(tx: Tx) -> list[str]:
+            late = tx.due(tx.now, limit)
+            for row in late:
+                self._booked(tx, row, lambda book, _: book.expire())
+            return [row.id for row in late]
+
+        return self._run(work)
+
+    def explain(self, play: LivePlay | str) -> str:
+        """Say in one sentence, in numbers, why a play is what it is."""
+        return play.explain() if isinstance(play, LivePlay) else self.play(play).explain()
+
+    def play(self, play: str) -> LivePlay:
+        """A play of this experiment as it was decided."""
+        entry = self._run(lambda tx: self._entry(tx, self._row(tx, play).seq))
+        return LivePlay.of(entry, self._places)
+
+    @property
+    def account(self) -> Statement:
+        """The books as they stand, in exact decimals.
+
+        On a shared account slack, held and reserve are the account's, the rest this experiment's.
+        """
+        return self._run(self._stated)
+
+    def _stated(self, tx: Tx) -> Statement:
+        fold, row = self._current(tx), tx.row
+        account, books = fold.account, fold.books
+        account.reserve, account.posted, account.held = row.reserve, row.posted, row.held
+        posted = row.posted if self.degraded else fold.posted
+        earned = books.floor.unit.decimal(posted + books.required)
+        return dataclasses.replace(statement(books), earned=earned)
+
+    @property
+    def config(self) -> dict[str, Any]:
+        """The configuration in force, plain JSON without floats; another Live can be made of it."""
+        return self._run(lambda tx: dict(self._current(tx).opened[0]))
+
+    def close(self) -> None:
+        """Write a last snapshot, and close the store if it was opened here."""
+        if self._closed:
+            return
+        self._closed = True
+        try:
+            if not self.degraded:
+                self._keep(self.store.transact(self._account, self._snapshot))
+        finally:
+            if self._closes:
+                self.store.close()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    @property
+    def _places(self) -> int:
+        return self._fold.agent.floor.places
+
+    def _run(self, work: Callable[[Tx], T]) -> T:
+        """One transaction, and now and then a snapshot after it."""
+
+        def counted(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
+            result, fold = work(tx), self._fold
+            known = 0 if self._kept is None else self._kept[0]
+            due = fold.head == tx.row.head and fold.seq >= known + SNAPSHOT_EVERY
+            return result, self._snapshot(tx) if due and not self.degraded else None
+
+        result, kept = self.store.transact(self._account, counted)
+        self._keep(kept)
+        return result
+
+    def _snapshot(self, tx: Tx) -> recovery.Snapshot | None:
+        try:
+            return recovery.snapshot(self._current(tx))
+        except SurefootError:  # a policy's state that JSON cannot say: the entries still can
+            return None
+
+    def _keep(self, kept: recovery.Snapshot | None) -> None:
+        """Only speed depends on snapshots, so failing to write one fails nothing."""
+        if kept is None or (self._kept is not None and kept[0] < self._kept[0]):
+            return
+        self._kept = kept
+        try:
+            self.store.snapshot(self._account, *kept, experiment=self.name)
+        except (SurefootError, OSError):
+            return
+
+    def _current(self, tx: Tx) -> Fold:
+        """The fold as of this work: what others appended is taken in, what never came is undone."""
+        if self.degraded or self._fold.follows(tx.row):
+            return self._fold
+        if recovery.caught_up(self._fold, tx.entries, tx.row) is not None:
+            self._fold, self.degraded = recovery.recovered(
+                self.name, self._own_policy, self._kept, tx.entries, tx.row
+            )
+        return self._fold
+
+    def _append(self, tx: Tx, kind: str, payload: dict[str, Any], **moves: Any) -> Entry | None:
+        """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
+        done, fold = moves.pop("done", False), self._fold
+        version = fold.version + (kind in ("experiment.opened", "experiment.configured"))
+        entry = tx.append(
+            kind, experiment=self.name, payload=payload, config_version=version, **moves
+        )
+        if entry is not None and not self.degraded and not fold.lost:
+            fold.apply(entry, done)
+        return entry
+
+    def _report(self, name: str, report: Callable[[Report, Fold], Outcome]) -> Outcome:
+        def work(tx: Tx) -> tuple[Outcome, Exception | None]:
+            self._current(tx).unlearnt = None
+            outcome = self._booked(tx, self._row(tx, name), report)
+            return outcome, self._fold.unlearnt
+
+        outcome, unlearnt = self._run(work)
+        if unlearnt is not None:
+            raise unlearnt
+        return outcome
+
+    def _booked(self, tx: Tx, row: Any, report: Callable[[Report, Fold], Outcome]) -> Outcome:
+        fold = self._current(tx)
+        given = fold.waiting.get(row.id) or Given.of(self._entry(tx, row.seq), fold)
+        worth = worth_of(fold.agent._actions, given)
+        book = Report(fold.books.floor, row, given, worth)
+        outcome = report(book, fold)
+        version = fold.version if row.experiment == self.name else 1
+        for event in book.events:
+            entry = tx.append(
+                event.kind, experiment=row.experiment, play=row.id, d_posted=event.d_posted,
+                d_held=event.d_held, payload=event.payload, config_version=version,
+            )  # fmt: skip
+            if entry is not None and not self.degraded:
+                fold.apply(entry)
+        return outcome
+
+    def _row(self, tx: Tx, name: str) -> Any:
+        row = tx.play(name)
+        if row is None or row.experiment != self.name:
+            raise UnknownPlay(
+                f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
+                "play that select() returned, or its id"
+            )
+        return row
+
+    def _entry(self, tx: Tx, seq: int) -> Entry:
+        return next(iter(tx.entries(seq - 1, 1)))
+
+
+def _opened(target: Any) -> Store:
+    from surefoot.live.store import open_store
+
+    store: Store = open_store(target)
+    return store
+
+
+def _name(play: Any) -> str:
+    name = play.id if isinstance(play, LivePlay) else play
+    if not isinstance(name, str):
+        raise UnknownPlay(
+            f"play {shown(play)} is no play of a live agent; report the play that select() "
+            "returned, or its id, a string"
+        )
+    return name
+
+
+def _warn(name: str, outcome: Outcome) -> None:
+    if outcome is Outcome.CAPPED:
+        meaning = "above the range: it counts as r_max until acknowledge(play)"
+    else:
+        meaning = "outside what was declared: it is booked, and may break the floor"
+    warnings.warn(
+        f"the reward of play {name} is {meaning}; rewards on another scale need "
+        "RewardFloor(..., reward_range=(low, high))",
+        RewardOutOfRange,
+        stacklevel=3,
+    )

@@ -1,0 +1,164 @@
+"""What an experiment is opened with: an agent and its settings as a payload, and back again."""
+
+from __future__ import annotations
+
+from typing import Any, NamedTuple
+
+from surefoot._exact import shown
+from surefoot.agents import GenCB, saving
+from surefoot.agents.packing import unpack
+from surefoot.errors import InvalidInput
+from surefoot.floors import RewardFloor
+from surefoot.policies.base import Policy
+
+
+class Settings(NamedTuple):
+    """What a live experiment has besides its agent."""
+
+    reward_window: int | None = None
+    """How long a reward may take, in microseconds of the store's clock; None: for ever."""
+    shadow: bool = False
+    """Whether the default always plays and the policy's choice is only written down."""
+
+
+def sealed(packed: Any) -> Any:
+    """Packed values without a float: each is spelled out, as ``unpack`` reads it.
+
+    >>> sealed([1, {"c": 0.5}])
+    [1, {'c': {'float': '0.5'}}]
+    """
+    if isinstance(packed, float):
+        return {"float": repr(packed)}
+    if isinstance(packed, dict):
+        return {key: sealed(value) for key, value in packed.items()}
+    return [sealed(value) for value in packed] if isinstance(packed, list) else packed
+
+
+def check_agent(agent: Any) -> GenCB:
+    """The agent, if a store can guard it; InvalidInput that says what is missing."""
+    if type(agent) is not GenCB:
+        raise InvalidInput(
+            f"agent = {shown(agent)} cannot go live: give a GenCB, whose account decides alone; "
+            "the comparators run in a process of their own"
+        )
+    check_floor(agent.floor)
+    if agent._books.plays.next_id:
+        raise InvalidInput(
+            f"agent has made {agent._books.plays.next_id} plays, which no ledger would show; "
+            "give a fresh one: its policy may have learned before, its books may not"
+        )
+    return agent
+
+
+def check_floor(floor: Any) -> RewardFloor:
+    """The floor, if the database's account can keep it."""
+    if not isinstance(floor, RewardFloor):
+        raise InvalidInput(
+            f"floor = {shown(floor)} cannot go live in this version: only reward floors can"
+        )
+    if floor.checkpoint is not None:
+        raise InvalidInput(
+            f"checkpoint = {floor.checkpoint} cannot go live in this version: the store promises "
+            "the floor at every play; leave checkpoint out"
+        )
+    if not floor.fits_int64:
+        raise InvalidInput(
+            f"places = {floor.places}: 10**9 plays of rewards in {floor.reward_range} leave the "
+            "database's 64-bit integers; pass fewer places"
+        )
+    return floor
+
+
+def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:
+    """The payload of ``experiment.opened``, and of ``experiment.configured``."""
+    body = saving._body(agent)
+    kept = {key: body[key] for key in ("agent", "settings", "floor", "policy", "rng", "turns")}
+    kept["settings"] = {**agent.config(), **settings._asdict()}
+    return {"config": sealed(kept), "floor": written_floor(check_floor(agent.floor))}
+
+
+def written_floor(floor: RewardFloor) -> dict[str, Any]:
+    """The floor in whole units, as a reader of the ledger needs it."""
+    unit = floor.unit
+    known: dict[str, Any] = {"known": "per_play", "value": None, "floor": None}
+    known |= {"hold": None, "deposit": None}
+    if floor.default is not None:
+        terms = floor.terms()
+        known = {"known": "constant" if terms.high is None else "interval", **said(terms)}
+    low, high = map(unit.floor, floor.reward_range)
+    rest: dict[str, Any] = {"low": low, "high": high, "reserve": unit.floor(floor.reserve)}
+    settings = floor.config()
+    rest |= {name: settings[name] for name in ("default", "alpha", "places", "against", "target")}
+    return {"kind": "reward", "strict": True, **known, **rest}
+
+
+def said(terms: Any) -> dict[str, Any]:
+    """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
+    named = {key: value for key, value in terms._asdict().items() if key != "high"}
+    if terms.high is None:
+        del named["lost"], named["whole"]
+        return named
+    return {**named, "upper": terms.high}
+
+
+def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
+    """The agent that an experiment was opened with; ``policy``: a fresh one of the user's own."""
+    floor = RewardFloor.from_config(config["floor"])
+    start = {"books": floor.open().snapshot(), "open": [], "paused": False}
+    competes = {"dict": [["default_competes", config["settings"]["default_competes"]]]}
+    agent = saving._built({**config, **start, "settings": competes}, policy)
+    assert isinstance(agent, GenCB)
+    return agent
+
+
+def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
+    """The agent and settings of a ``Live.config``; InvalidInput if it is none."""
+    try:
+        return built(config, None), settings_of(config)
+    except InvalidInput:
+        raise
+    except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise InvalidInput(
+            f"agent = {shown(config)} is no config of a live agent ({type(error).__name__}: "
+            f"{error}); give what Live.config returned, or a GenCB"
+        ) from None
+
+
+def settings_of(config: dict[str, Any]) -> Settings:
+    """The inverse of what ``opened`` wrote of them."""
+    return Settings(*(config["settings"][name] for name in Settings._fields))
+
+
+def check_same(given: dict[str, Any], stored: list[dict[str, Any]], name: str) -> None:
+    """InvalidInput that names the first field in which a configuration differs from the store's.
+
+    ``stored``: the configuration now in force and the one it was opened with; either will do. The
+    seed and what the policy has learned are the store's.
+    """
+    ours = _fields(given)
+    theirs = [_fields(each) for each in stored]
+    for field in sorted({*ours, *theirs[0]}):
+        if all(ours.get(field) != each.get(field) for each in theirs):
+            raise InvalidInput(
+                f"{field} = {shown(ours.get(field))} differs from {shown(theirs[0].get(field))}, "
+                f"which the store has for experiment {name!r}; the store wins: pass that, "
+                "change it with change(), or give None for the agent"
+            )
+
+
+def _fields(config: dict[str, Any]) -> dict[str, Any]:
+    policy = config["policy"]
+    own = unpack(policy["config"]) if policy["config"] is not None else {}
+    return {
+        "agent": config["agent"],
+        "policy": policy["kind"],
+        "arms": policy["arms"],
+        **{f"policy.{key}": sealed(_plain(value)) for key, value in own.items() if key != "arms"},
+        **{f"floor.{key}": value for key, value in config["floor"].items()},
+        **config["settings"],
+    }
+
+
+def _plain(value: Any) -> Any:
+    """Arrays as lists, so that two configurations can be compared with ``==``."""
+    return value.tolist() if hasattr(value, "tolist") else value

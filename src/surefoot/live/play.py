@@ -1,0 +1,174 @@
+"""LivePlay: one decision as its ledger entry tells it, so that a retry gets the same."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from surefoot._exact import exact, shown
+from surefoot.agents.packing import pack, unpack
+from surefoot.agents.play import Choice, Play, Reason, explain, short
+from surefoot.errors import InvalidInput
+from surefoot.floors import Terms
+from surefoot.live.entries import canonical
+from surefoot.live.opening import said, sealed
+
+DEGRADED, SHADOW = "DEGRADED", "SHADOW"
+"""Reasons that only a live agent has: its books did not agree, or only watches."""
+
+_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_OURS = re.compile(r"p-[0-9]+")
+
+
+class Request(NamedTuple):
+    """What ``select`` was asked, and the hash by which a repeat is known."""
+
+    context: Any
+    packed: Any
+    allowed: Any
+    default: Any
+    told: Any
+    """This play's own default as exact text; None if it has none."""
+    digest: str
+
+    @classmethod
+    def of(cls, context: Any, allowed: Iterable[Any] | None, default: Any) -> Request:
+        """InvalidInput for a context that cannot be said in JSON."""
+        packed = sealed(pack(context, "context"))
+        if allowed is not None and not isinstance(allowed, str | bytes):
+            try:
+                allowed = list(allowed)
+            except TypeError:
+                raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
+        names = None if allowed is None else sorted({repr(arm) for arm in allowed})
+        told = None if default is None else _ends(default)
+        text = canonical({"context": packed, "allowed": names, "default": told})
+        digest = hashlib.sha256(text.encode()).hexdigest()
+        return cls(context, packed, allowed, default, told, digest)
+
+
+def _ends(default: Any) -> Any:
+    ends = default if isinstance(default, tuple | list) else [default]
+    texts = [short(exact(end, "default")) for end in ends]
+    return texts if isinstance(default, tuple | list) else texts[0]
+
+
+def checked_id(given: Any) -> str | None:
+    """A play id of the caller's own, if it may be one."""
+    if given is None:
+        return None
+    if not isinstance(given, str) or not _ID.fullmatch(given):
+        raise InvalidInput(
+            f"id = {shown(given)} must be 1 to 64 letters, digits, '-' or '_', e.g. 'order-17'"
+        )
+    return given
+
+
+def check_free(given: str) -> None:
+    """Whether a new play may have this id: 'p-<number>' is what plays without one are called."""
+    if _OURS.fullmatch(given):
+        raise InvalidInput(f"id = {given!r} is a name the store gives; choose another")
+
+
+@dataclass(frozen=True, slots=True)
+class LivePlay:
+    """One decision; report what came of it with ``live.update(play, reward)``, or by its id.
+
+    ``slack`` is what might be lost before this play's hold, ``worst_case`` what is left after it.
+    """
+
+    id: str
+    arm: Any
+    """The arm as the user named it; None: the default."""
+    index: int
+    """The arm's number; -1: the default."""
+    reason: str
+    slack: Decimal
+    worst_case: Decimal
+    seq: int
+    """The number of its entry in the ledger."""
+    deadline: int | None
+    """When it expires, in microseconds of the store's clock; None: never."""
+    shadow: Any
+    """The arm the policy would have played, in shadow mode."""
+    play: Play
+    """The same, as an agent in a process of its own would have given it out."""
+
+    @property
+    def is_default(self) -> bool:
+        return self.index < 0
+
+    def explain(self) -> str:
+        """One sentence, in numbers, why this play is what it is."""
+        if self.reason == DEGRADED:
+            return (
+                f"Play {self.id} is the default because the ledger and the account do not agree; "
+                "nothing is explored until they do."
+            )
+        if self.reason == SHADOW:
+            return (
+                f"Play {self.id} is the default because the policy only watches; it would have "
+                f"played arm {self.shadow!r}."
+            )
+        return explain(self.play)
+
+    @classmethod
+    def of(cls, entry: Any, places: int) -> LivePlay:
+        """The decision that an entry is about."""
+        told = entry.payload
+        explores = entry.kind == "decision.held"
+        arm = unpack(told["arm"]) if explores else None
+        available = entry.reserve + entry.posted - entry.held + entry.d_held
+        choice = unpack(told["choice"])
+        reason = told["reason"]
+        play = Play(
+            entry.play, arm, told["index"] if explores else -1,
+            Reason(reason) if reason in Reason.__members__ else Reason.PAUSED,
+            told["turn"], terms_of(told), places, available, entry.held - entry.d_held,
+            told["pending"], told["unreported"], None if choice is None else Choice(*choice),
+        )  # fmt: skip
+        shadow = unpack(told["shadow"]) if "shadow" in told else None
+        return cls(
+            entry.play, arm, play.index, reason, play.slack, play.worst_case, entry.seq,
+            told["deadline"], shadow, play,
+        )  # fmt: skip
+
+
+def terms_of(told: dict[str, Any]) -> Terms:
+    """The terms that a decision's payload carries."""
+    hold = told["hold"] if "hold" in told else told["loss"]
+    of_interval = (told["upper"], told["lost"], told["whole"]) if "upper" in told else ()
+    return Terms(told["value"], told["floor"], hold, told["deposit"], *of_interval)
+
+
+def payload(play: Play, asked: Request, allowed: list[int] | None, window: Any) -> dict[str, Any]:
+    """What the ledger says of a decision; ``window``: its range of rewards, and its deadline."""
+    low, high, deadline = window
+    told: dict[str, Any] = {
+        "reason": play.reason.value,
+        "turn": play.turn,
+        "request": asked.digest,
+        "deadline": None if play.is_default else deadline,
+        "pending": play.pending,
+        "unreported": play.unreported,
+        "choice": sealed(pack(None if play.choice is None else list(play.choice), "choice")),
+        **said(play.terms),
+    }
+    if asked.packed is not None:
+        told["context"] = asked.packed
+    if allowed is not None:
+        told["allowed"] = allowed
+    if asked.told is not None:
+        told["default"] = asked.told
+    if play.is_default:
+        told["loss"] = told.pop("hold")
+        if "upper" in told:
+            told["high"] = told["upper"]
+        return told
+    arm = sealed(pack(play.arm, "arm"))
+    score = None if play.choice is None or play.choice.score is None else repr(play.choice.score)
+    return {**told, "arm": arm, "index": play.index, "low": low, "high": high, "score": score}

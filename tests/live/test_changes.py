@@ -1,0 +1,124 @@
+from decimal import Decimal
+
+import numpy as np
+import pytest
+
+from surefoot import UCB1, GenCB, LinUCB, RewardFloor
+from surefoot.errors import InvalidInput
+from surefoot.live import MemoryStore
+from surefoot.live.live import Live
+
+
+def agent(policy=None):
+    return GenCB(policy or UCB1(arms=["UA", "AA"]), RewardFloor(0.5, 0.25, reserve=1), seed=0)
+
+
+@pytest.fixture
+def lives():
+    """Two workers of one experiment: what one changes the other obeys."""
+    store = MemoryStore()
+    return Live(agent(), store), Live(None, store)
+
+
+def kinds(live):
+    return [entry.kind for entry in live.store.entries("default")]
+
+
+def test_pause_and_resume(lives):
+    one, other = lives
+    one.pause()
+    one.pause()
+    assert other.select().reason == "PAUSED"
+    other.resume()
+    assert one.select().reason == "SLACK_OK"
+    assert kinds(one).count("experiment.state") == 2
+
+
+def test_a_play_keeps_the_terms_it_was_decided_with(lives):
+    one, other = lives
+    before = one.select()
+    other.change(alpha=0.5, default=0.4)
+    after = one.select()
+    assert (before.play.terms.floor, after.play.terms.floor) == (375_000_000, 200_000_000)
+    one.update(before, 1)
+    one.update(after, 1)
+    assert other.account.required == Decimal("0.575")
+
+
+@pytest.mark.parametrize(
+    "settings",
+    [{"alpha": 2}, {"default": -1}, {"places": 3}, {"checkpoint": 5}, {"reward_range": (0, 2)}],
+)
+def test_what_cannot_change_leaves_no_entry(lives, settings):
+    one, other = lives
+    before = kinds(one)
+    with pytest.raises(InvalidInput):
+        one.change(**settings)
+    assert kinds(one) == before
+    assert one.select().arm == "UA"
+    assert other.account == one.account
+
+
+def test_the_range_of_rewards_may_change_where_the_policy_does_not_scale_by_it():
+    store = MemoryStore()
+    live = Live(agent(LinUCB(arms=np.eye(2))), store)
+    live.change(reward_range=(-1, 2))
+    play = live.select()
+    assert play.worst_case == Decimal(1) - Decimal("1.375") or play.is_default
+    assert Live(None, store).account == live.account
+
+
+def test_reserve_comes_and_goes(lives):
+    one, other = lives
+    one.add_reserve(0.5)
+    assert other.account.reserve == Decimal("1.5")
+    play = other.select()
+    with pytest.raises(InvalidInput, match="the most is"):
+        one.withdraw_reserve(1.2)  # .375 of 1.5 is held
+    one.withdraw_reserve(1.125)
+    assert other.account.slack == 0
+    for bad in (0, -1, "1", float("nan")):
+        with pytest.raises(InvalidInput):
+            one.add_reserve(bad)
+    other.update(play, 0)
+    assert (one.account.reserve, one.account.slack) == (Decimal("0.375"), 0)
+
+
+def test_reserve_can_be_added_when_a_breach_has_taken_the_account_below_zero(lives):
+    one, _ = lives
+    play = one.select()
+    one.update(play, -10)
+    one.add_reserve(1)
+    assert one.account.slack < 0
+    one.add_reserve(20)
+    assert not one.select().is_default
+
+
+def test_arms_come_and_go_while_plays_are_open(lives):
+    one, other = lives
+    first = one.select()
+    other.add_arms(["DL"])
+    other.remove_arms(["UA"])
+    one.add_reserve(5)
+    assert [one.select().arm for _ in range(2)] == ["AA", "AA"]  # unplayed, and the lowest
+    one.update(one.select(allowed=["AA", "UA"]), 0)
+    assert other.select().arm == "DL"
+    other.update(first, 1)  # what is reported of a removed arm is booked
+    assert one.select(allowed=["UA"]).reason == "NO_ALLOWED_ARM"
+    again = Live(None, one.store)
+    assert again.account == one.account == other.account
+    assert again.select().play.choice == one.select().play.choice
+
+
+@pytest.mark.parametrize("arms", [["UA"], [], "DL", [1.5]])
+def test_arms_that_cannot_be_added_leave_no_entry(lives, arms):
+    before = kinds(lives[0])
+    with pytest.raises(InvalidInput):
+        lives[0].add_arms(arms)
+    assert kinds(lives[1]) == before
+    assert lives[0].select().arm == "UA"
+
+
+def test_an_arm_that_is_not_there_cannot_be_removed(lives):
+    with pytest.raises(InvalidInput, match="none of this agent's"):
+        lives[0].remove_arms(["XX"])
