@@ -46,6 +46,12 @@ def drawn_arms(random):
     return int(random.choice([1, 2, 3, 24, random.integers(4, 40), random.integers(40, 301)]))
 
 
+def drawn_checkpoints(random, horizon):
+    """All plays, where no span can be taken at once, or a few, where most are."""
+    few = random.integers(1, horizon + 1, 3).tolist()
+    return few if random.integers(2) else "all"
+
+
 def lines_case(random):
     """Agents whose indices are lines, on a drawn environment."""
     K, alpha = drawn_arms(random), float(random.choice(ALPHAS))
@@ -61,7 +67,8 @@ def lines_case(random):
         agents["MV"] = sf.GenCB(sf.MVUCB(K, rho), spread, default_competes=competes)
         agents["MV-UCB"] = sf.Plain(sf.MVUCB(K, rho), spread)
     horizon = int(random.choice([60, 400, 400, 3000]))
-    return Plan(agents, drawn_environment(random, K), horizon, int(random.integers(2**32)), "all")
+    environment, seed = drawn_environment(random, K), int(random.integers(2**32))
+    return Plan(agents, environment, horizon, seed, drawn_checkpoints(random, horizon))
 
 
 def ceilings_case(random):
@@ -74,7 +81,8 @@ def ceilings_case(random):
         "ConUCB": sf.ConUCB(K, mu0, alpha, 0.01, radius=random.choice(["iterated", "simple"])),
         "MOSS": sf.UnbalancedMOSS(K, mu0, alpha, horizon),
     }
-    return Plan(agents, drawn_environment(random, K), horizon, int(random.integers(2**32)), "all")
+    environment, seed = drawn_environment(random, K), int(random.integers(2**32))
+    return Plan(agents, environment, horizon, seed, drawn_checkpoints(random, horizon))
 
 
 def differences(plan):

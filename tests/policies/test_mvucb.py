@@ -129,6 +129,8 @@ def test_unplayed_arms_come_first_in_order():
         ({"rho": -1}, "rho = -1 must be > 0"),
         ({"rho": None}, "rho must be a number, got None"),
         ({"rho": math.nan}, "rho must be finite"),
+        ({"rho": 1.1e300}, "rho = 1.1e+300 must be at most 1e+300 times the width of the rewards"),
+        ({"rho": 1e300, "reward_range": (0, 0.5)}, "must be at most 1e+300 times the width"),
         ({"rho": 1, "reward_range": (1, 0)}, "must have r_min < r_max"),
         ({"rho": 1, "reward_range": 1}, "must be a pair"),
         ({"rho": 1, "n_arms": 0}, "n_arms = 0 must be an int in 1.."),

@@ -60,6 +60,13 @@ def test_a_change_of_leader_within_a_block_or_at_its_edge_is_the_same():
     assert differences(Plan(agents, sf.BernoulliArms([0.7, 0.69, 0.5, 0.2, 0]), 70_000, 3)) == []
 
 
+def test_constants_as_large_as_they_may_be():
+    floor, environment = sf.RewardFloor(0.5, 0.5), sf.BernoulliArms([0.2, 0.8])
+    for policy in (sf.UCB1(2, c=1e300), sf.UCB1(2, c=5e-324), sf.MVUCB(2, rho=1e300)):
+        plan = Plan({"a": sf.Plain(policy, floor)}, environment, 3000, 0)
+        assert differences(plan) == []
+
+
 def test_rewards_that_are_no_billionths_of_the_range_are_told_as_the_plain_text_tells_them():
     frame = {"arm": [0] * 4 + [1] * 4, "reward": [0, 1, 2.5, 3, 0.25, 2, 2, 3]}
     floor = sf.RewardFloor(1.5, 0.3, reward_range=(0, 3))

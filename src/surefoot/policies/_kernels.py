@@ -19,6 +19,10 @@ NANO = 1e9
 """Policies keep sums in integer billionths: equal sums tie exactly, in whatever order they came."""
 
 
+LARGEST = 1e300
+"""Of a policy's constants: an index beyond all floats would tie with that of an unplayed arm."""
+
+
 class Kernels(NamedTuple):
     """The text of one policy; ``policy`` is its parameter record.
 

@@ -14,6 +14,7 @@ from surefoot.errors import InvalidInput
 from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
+    LARGEST,
     LINE_KERNELS,
     NANO,
     IndexKernels,
@@ -180,6 +181,10 @@ class MVUCB(IndexPolicy):
         self.reward_range = exact_range(reward_range)
         low, high = map(Fraction, self.reward_range)
         K = len(arm_labels(n_arms, arms))
+        if Fraction(self.rho) / (high - low) > LARGEST:
+            raise InvalidInput(
+                f"rho = {shown(rho)} must be at most {LARGEST:g} times the width of the rewards"
+            )
         record = MVUCBRecord(float(Fraction(self.rho) / (high - low)), math.log(12 * K))
         super().__init__(record, n_arms, arms)
 

@@ -11,6 +11,7 @@ from surefoot.errors import InvalidInput
 from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
+    LARGEST,
     LINE_KERNELS,
     NANO,
     IndexKernels,
@@ -115,6 +116,8 @@ class UCB1(IndexPolicy):
         c: float = 2.0,
     ) -> None:
         constant = float(exact(c, "c"))
-        if not 0 < constant < math.inf:
-            raise InvalidInput(f"c = {shown(c)} must be a finite number > 0; the papers use 2")
+        if not 0 < constant <= LARGEST:
+            raise InvalidInput(
+                f"c = {shown(c)} must be > 0 and at most {LARGEST:g}; the papers use 2"
+            )
         super().__init__(UCB1Record(constant), n_arms, arms)

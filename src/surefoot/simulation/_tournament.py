@@ -36,7 +36,8 @@ def _duel(state: Any, node: int, s: float, margin: float) -> None:
     win[node] = left if lead >= 0.0 else right
     behind = abs(lead) - margin
     sure = s + behind / steeper * 0.999999 if steeper > 0.0 else inf
-    if behind <= 0.0:  # in doubt, unless they are equal for ever: then the left one is the lower
+    # In doubt (so is a nan) unless they are equal for ever: then the left one is the lower.
+    if not behind > 0.0:
         sure = inf if level[left] == level[right] and steeper == 0.0 else -inf
     fail[node] = min(sure, fail[2 * node], fail[2 * node + 1])
 
@@ -65,7 +66,7 @@ def put(state: Any, arm: int, s: float, margin: float) -> None:
         steeper = v - w if wins else w - v
         behind = abs(lead) - margin
         sure = s + behind / steeper * 0.999999 if steeper > 0.0 else inf
-        if behind <= 0.0:
+        if not behind > 0.0:
             sure = inf if a == b and steeper == 0.0 else -inf
         certain = min(certain, sure, fail[node ^ 1])
         winner, a, w = (winner, a, w) if wins else (other, b, v)

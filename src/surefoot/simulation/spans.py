@@ -35,7 +35,7 @@ SPAN = 64
 # least pledge of the others; the digits of the sum of squares (``moments.BASE``).
 GAINED, RIVALS, PLEDGED, SQUARES_HIGH, SQUARES_LOW = range(5)
 _NONE = 1 << 61
-"""More than any pledge, and no sum with it leaves 64 bits."""
+"""More than any pledge."""
 
 
 class Spans(NamedTuple):
@@ -186,7 +186,7 @@ def _opened(gate: int, span: Any, t: Any, defaults: Any, slack: Any, terms: Any)
     if gate == ACCOUNT:
         return bool(slack >= SPAN * hold)
     if gate == PLEDGE:
-        return bool(span[PLEDGED] + defaults * value >= floor * (t + SPAN))
+        return bool(span[PLEDGED] >= floor * (t + SPAN) - defaults * value)
     return True
 
 
