@@ -42,7 +42,7 @@ def test_super_arms_are_summed_turn_by_turn():
     agents = {"a": sf.C3UCB(env.X, sf.TopK(2), 1.0, 0.2), "b": sf.gencb_cccb(
         env.X, sf.TopK(2), 1.0, 0.2
     )}  # fmt: skip
-    plan = Plan({"a": agents["a"]}, env, 3000, 3, "all")
+    plan = Plan(agents, env, 3000, 3, "all")
     assert differences(plan) == []
 
 

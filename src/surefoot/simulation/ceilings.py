@@ -3,7 +3,7 @@
 An index never falls as its scale grows, and the scale never falls. So the largest index the others
 would have at turn m+h is a ceiling for all of them until then, and the leader at turn m, whose
 index alone is computed anew after each of its plays, keeps the turn while it is above. Where its
-scale stands still (ConUCB, MOSS) the ceiling is exact and good for any time.
+scale stands still (ConUCB, the index of MOSS) the ceiling is exact and good for any time.
 """
 
 from __future__ import annotations
