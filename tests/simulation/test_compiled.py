@@ -23,6 +23,7 @@ PACKAGE = Path(sf.__file__).parent
 SCRIPT = """
 import json, sys
 import surefoot as sf
+from surefoot import _compile
 from surefoot.simulation import compiled
 assert sf.__file__.startswith(sys.argv[1]), sf.__file__
 agents = {"UCB1": sf.Plain(sf.UCB1(3), sf.RewardFloor(0.6, 0.1))}
@@ -33,7 +34,7 @@ engine = compiled.engine()
 loops = (engine.driver(type(agents["UCB1"].policy.record)).walk, engine.survey, engine.interleave)
 print(json.dumps({
     "arms": result.runs[0]["UCB1"].books[:, 6].tolist(),
-    "fingerprint": compiled.fingerprint(),
+    "fingerprint": _compile.fingerprint(),
     "hits": sum(sum(loop.stats.cache_hits.values()) for loop in loops),
     "misses": sum(sum(loop.stats.cache_misses.values()) for loop in loops),
 }))
@@ -89,7 +90,7 @@ def test_a_cache_that_cannot_be_written_costs_time_only(tmp_path):
 def test_every_file_with_kernels_is_in_the_fingerprint(monkeypatch, tmp_path):
     root = copied(tmp_path) / "surefoot"
     monkeypatch.setattr(_compile, "_PACKAGE", root)
-    fingerprint = compiled.fingerprint.__wrapped__
+    fingerprint = _compile.fingerprint.__wrapped__
     seen = {fingerprint()}
     for name in (
         "policies/ucb1.py", "policies/_kernels.py", "environments/bernoulli.py",
@@ -106,10 +107,10 @@ def test_every_file_with_kernels_is_in_the_fingerprint(monkeypatch, tmp_path):
 def test_the_cache_is_where_it_is_told_to_be(monkeypatch, tmp_path):
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "xdg"))
     monkeypatch.delenv("SUREFOOT_CACHE", raising=False)
-    name = f"kernels-{compiled.fingerprint()}"
-    assert compiled.cache_folder() == tmp_path / "xdg" / "surefoot" / name
+    name = f"kernels-{_compile.fingerprint()}"
+    assert _compile.cache_folder() == tmp_path / "xdg" / "surefoot" / name
     monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path / "own"))
-    folder = compiled.cache_folder()
+    folder = _compile.cache_folder()
     assert folder == tmp_path / "own" / "surefoot" / name
     assert list(folder.iterdir()) == []
 
@@ -117,7 +118,7 @@ def test_the_cache_is_where_it_is_told_to_be(monkeypatch, tmp_path):
 def test_without_a_place_to_write_there_is_no_cache(monkeypatch, tmp_path):
     (tmp_path / "file").touch()
     monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path / "file"))
-    assert compiled.cache_folder() is None
+    assert _compile.cache_folder() is None
 
 
 def test_without_a_home_there_is_no_cache(monkeypatch):
@@ -127,7 +128,7 @@ def test_without_a_home_there_is_no_cache(monkeypatch):
     monkeypatch.delenv("SUREFOOT_CACHE", raising=False)
     monkeypatch.delenv("XDG_CACHE_HOME", raising=False)
     monkeypatch.setattr(Path, "home", homeless)
-    assert compiled.cache_folder() is None
+    assert _compile.cache_folder() is None
 
 
 @pytest.fixture

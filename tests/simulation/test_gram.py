@@ -44,7 +44,7 @@ def assert_close(policy, state, twin):
 def test_every_choice_is_that_of_a_fresh_solve(case, radius):
     policy, X = settings(case, radius), rows(case)
     T = 300 if case == "wide" else 1500
-    blocks, state = walked(gram.walk, gram.init, policy.record, environment(len(X)), 7, [T])
+    blocks, state = walked(gram.walk, _gram.init, policy.record, environment(len(X)), 7, [T])
     twin = twin_in_lockstep(policy, X, blocks)
     assert list(state[_gram.COUNTS]) == twin.n.tolist()
     assert list(state[_gram.SUMS]) == twin.total.tolist()
@@ -60,7 +60,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         world = sf.LinearArms.embedded(8, 4, seed)
         policy = sf.LinUCB(world.X, theta_bound=0.8, noise=0.5, radius=radius).record
         given = (policy, world, seed, [100, 500], rival, scale)
-        fast, _ = walked(gram.walk, gram.init, *given)
+        fast, _ = walked(gram.walk, _gram.init, *given)
         plain, _ = walked(path.base_path, _kernels.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
@@ -70,7 +70,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
 def test_a_turn_that_the_default_wins_holds_nothing():
     """Though the block held something before: its sums are taken over all turns."""
     policy = settings("plain", "paper").record
-    state = gram.init(policy, 10)
+    state = _gram.init(policy, 10)
     block = path.Block(*([9] * 5 for _ in range(5)), [0], *[()] * (len(path.Block._fields) - 6))
     world = environment(10)
     gram.walk(policy, state, world.record, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
@@ -82,14 +82,14 @@ def test_a_turn_that_the_default_wins_holds_nothing():
 @pytest.mark.parametrize("sizes", [[1] * 60, [59, 1], [7, 23, 30]])
 def test_blocks_of_any_size_hold_the_same_path(sizes):
     policy, world = settings("plain", "determinant").record, environment(10)
-    whole, _ = walked(gram.walk, gram.init, policy, world, 3, [60])
-    parts, _ = walked(gram.walk, gram.init, policy, world, 3, sizes)
+    whole, _ = walked(gram.walk, _gram.init, policy, world, 3, [60])
+    parts, _ = walked(gram.walk, _gram.init, policy, world, 3, sizes)
     assert_same(parts, whole)
 
 
 def test_the_first_turn_is_a_tie_that_goes_to_the_lowest_arm():
     policy = sf.LinUCB([[0.6, 0.8], [1, 0], [0, 1]]).record
-    blocks, _ = walked(gram.walk, gram.init, policy, environment(3), 0, [1])
+    blocks, _ = walked(gram.walk, _gram.init, policy, environment(3), 0, [1])
     assert blocks[0].arms == [0]
 
 
@@ -98,7 +98,7 @@ def test_a_long_feature_and_a_small_lambda_lose_no_digits():
     X = np.array([[1e3, 1e3], [1e3, -1e3]])
     with pytest.warns(UserWarning, match="is below"):
         policy = sf.LinUCB(X, ridge=1e-9)
-    blocks, state = walked(gram.walk, gram.init, policy.record, environment(2), 5, [40])
+    blocks, state = walked(gram.walk, _gram.init, policy.record, environment(2), 5, [40])
     assert set(blocks[0].arms) == {0, 1}
     assert np.allclose(state[_gram.NORMS], [1 / n for n in state[_gram.COUNTS]], rtol=1e-9)
 
@@ -107,7 +107,7 @@ def test_a_long_feature_and_a_small_lambda_lose_no_digits():
 def test_all_is_computed_anew_when_det_v_has_grown_or_after_many_steps(monkeypatch, kept):
     monkeypatch.setattr(_gram, "EVERY", kept)
     policy, world = settings("plain", "paper").record, environment(10)
-    _, state = walked(gram.walk, gram.init, policy, world, 3, [200])
+    _, state = walked(gram.walk, _gram.init, policy, world, 3, [200])
     assert state[_gram.AGE][1] < kept
     assert state[_gram.AGE][0] <= _gram.SURPRISE
 
@@ -123,7 +123,7 @@ def test_after_a_million_updates_nothing_has_drifted(case):
     policy, X = settings(case, "paper"), rows(case)
     walk = numba.njit(gram.walk)
     world = environment(len(X))
-    _, state = walked(walk, gram.init, policy.record, world, 7, [10**6], array=np.array)
+    _, state = walked(walk, _gram.init, policy.record, world, 7, [10**6], array=np.array)
     twin = Counted(policy, X)
     twin.n, twin.total = np.array(state[_gram.COUNTS]), np.array(state[_gram.SUMS])
     assert twin.n.sum() == 10**6

@@ -31,7 +31,7 @@ def test_every_choice_is_that_of_a_fresh_solve(case, radius):
     policy, X, key = settings(case, 3, radius), rows(case), 7
     record, world, twin = policy.record, environment(len(X)), Counted(policy, X)
     T = 100 if case == "wide" else 500
-    state = gram_sets.init(record, len(X))
+    state = _gram.init(record, len(X))
     for m in range(1, T + 1):
         (block,), _ = walked(
             gram_sets.walk, lambda *_, state=state: state, record, world, key, [1], first=m,
@@ -58,7 +58,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         world = sf.LinearArms.embedded(8, 4, seed)
         policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
         given = (policy, world, seed, [50, 250], rival, scale)
-        fast, _ = walked(gram_sets.walk, gram_sets.init, *given)
+        fast, _ = walked(gram_sets.walk, _gram.init, *given)
         plain, _ = walked(path.base_path, _kernels.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
@@ -68,7 +68,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
 def test_a_turn_that_the_default_wins_holds_nothing():
     policy = settings("plain", 3, "paper").record
     (block,), _ = walked(
-        gram_sets.walk, gram_sets.init, policy, environment(10), 1, [5], 1e9,
+        gram_sets.walk, _gram.init, policy, environment(10), 1, [5], 1e9,
         array=lambda one: [9] * len(one) if len(one) == 5 else one,
     )  # fmt: skip
     assert block.arms == [-1] * 5
@@ -87,7 +87,7 @@ def test_after_a_million_updates_nothing_has_drifted(case):
     policy, X = settings(case, 4, "determinant").record, rows(case)
     walk, sizes = numba.njit(gram_sets.walk), [250_000]
     given = (policy, environment(len(X)), 7, sizes)
-    _, state = walked(walk, gram_sets.init, *given, array=np.array)
+    _, state = walked(walk, _gram.init, *given, array=np.array)
     assert state[_gram.COUNTS].sum() == 10**6
     before = [np.array(state[one]) for one in (_gram.NORMS, _gram.MEANS)]
     _gram.renew(policy, state, 0, 1)

@@ -3,8 +3,8 @@ import json
 import polars as pl
 import pytest
 
+from surefoot import _compile
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.simulation import compiled
 from surefoot.study import store as store_module
 from surefoot.study.problems import MAIN
 from surefoot.study.store import Store, asked_for
@@ -90,7 +90,7 @@ def test_runs_of_two_studies_are_never_mixed(store, field, value):
 
 def test_another_engine_or_version_may_not_go_on(store, monkeypatch):
     with monkeypatch.context() as patch:
-        patch.setattr(compiled, "fingerprint", lambda: "other")
+        patch.setattr(_compile, "fingerprint", lambda: "other")
         with pytest.raises(InvalidInput, match=r"^engine: the runs in"):
             Store(store.folder, SWEEP, resume=True)
     monkeypatch.setattr(store_module, "versions", lambda: {"surefoot": "9"})

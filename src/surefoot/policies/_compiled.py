@@ -18,7 +18,7 @@ import numpy as np
 from surefoot._compile import compiling
 from surefoot._jit import jittable
 from surefoot.policies import _kernels
-from surefoot.policies._kernels import index, scale, update
+from surefoot.policies._kernels import MARGIN, index, scale, update
 
 
 class Live(NamedTuple):
@@ -120,8 +120,6 @@ def learn(policy: Any, state: Any, ceilings: Any, k: int, reward: float) -> None
 SHIFT = 6
 """Ceilings are drawn up for the next m/64 turns: wider ones let more arms through, narrower ones
 are drawn up more often."""
-MARGIN = 1e-9
-"""An index that is found by iteration may fall by less than this while its scale grows."""
 
 _SPELLED = {bool: "boolean", int: "int64", float: "float64"}
 

@@ -9,7 +9,8 @@ from typing import Any, Self
 import numpy as np
 
 from surefoot.policies import _compiled, _kernels
-from surefoot.policies._compiled import MARGIN, SHIFT
+from surefoot.policies._compiled import SHIFT
+from surefoot.policies._kernels import MARGIN
 from surefoot.policies.base import arm_labels
 
 BEST, UPDATE, PLEDGE = range(3)

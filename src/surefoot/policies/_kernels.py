@@ -19,6 +19,8 @@ NANO = 1e9
 """Policies keep sums in integer billionths: equal sums tie exactly, in whatever order they came."""
 
 
+MARGIN = 1e-9
+"""An index that is found by iteration may fall by less than this while its scale grows."""
 LARGEST = 1e300
 """Of a policy's constants: an index beyond all floats would tie with that of an unplayed arm."""
 

@@ -19,7 +19,7 @@ import math
 from typing import Any
 
 from surefoot._jit import jittable
-from surefoot.policies import _ridge
+from surefoot.policies import _kernels, _ridge
 from surefoot.policies._ridge import GAIN, GRAM, INVERSE, LOGDET, MOMENT
 
 COUNTS, SUMS, CROSS, NORMS, MEANS, ROW, VALUES, ROOTS, AGE = range(-9, 0)
@@ -28,6 +28,11 @@ rewards (in units) of each row; G, q, y; p; indices; X L^-T for V = L L'; by how
 grown since all was computed anew, in how many steps, and its logarithm then."""
 EVERY = 1024
 SURPRISE = 1e3
+
+
+def init(policy: Any, n_arms: int) -> Any:
+    """The policy's own state, and behind it the Gram form."""
+    return behind(policy, _kernels.init(policy, n_arms), n_arms)
 
 
 def behind(policy: Any, own: tuple[Any, ...], n_arms: int) -> Any:
@@ -54,10 +59,16 @@ def _dot(one: list[float], other: list[float]) -> float:
 
 
 @jittable
-def beta(policy: Any, state: Any, m: int, grown: float) -> float:
-    """The policy's radius at turn m; ``grown``: by how much det V has, since the last step."""
+def note_growth(policy: Any, state: Any, grown: float) -> None:
+    """ln det V for a radius that asks; ``grown``: by how much det V has, since the last step."""
     if policy.determinant:
         state[LOGDET][0] = state[AGE][2] + math.log(state[AGE][0] * grown)
+
+
+@jittable
+def beta(policy: Any, state: Any, m: int, grown: float) -> float:
+    """The policy's radius at turn m; ``grown`` as in ``note_growth``."""
+    note_growth(policy, state, grown)
     return _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
 
 
@@ -120,14 +131,6 @@ def _solve(factor: Any, d: int, vectors: Any, start: int, out: Any) -> None:
         for b in range(a):
             rest -= factor[a * d + b] * out[start + b]
         out[start + a] = rest / factor[a * d + a]
-
-
-@jittable
-def take_row(cross: Any, k: int, row: Any) -> None:
-    """Write p = G[k] to its own list."""
-    n_arms = len(row)
-    for i in range(n_arms):
-        row[i] = cross[k * n_arms + i]
 
 
 @jittable

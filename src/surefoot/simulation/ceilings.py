@@ -13,13 +13,8 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies._kernels import best, index, init, pledge, scale, update
+from surefoot.policies._kernels import MARGIN, best, index, pledge, scale, update
 from surefoot.simulation.path import Block, Scale, told, units_of
-
-__all__ = ["init", "walk"]
-
-MARGIN = 1e-9
-"""An index that is found by iteration may fall by less than this while its scale grows."""
 
 
 def walk(

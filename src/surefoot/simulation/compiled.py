@@ -7,7 +7,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._compile import available, cache_folder, compiling, fingerprint
+from surefoot._compile import compiling
 from surefoot.agents.c3ucb import C3UCBRecord
 from surefoot.agents.clucb import CLUCBRecord
 from surefoot.environments import _kernels as draws
@@ -16,6 +16,7 @@ from surefoot.policies._compiled import entry, teach
 from surefoot.policies.c2ucb import C2UCBRecord
 from surefoot.policies.linucb import LinUCBRecord
 from surefoot.simulation import (
+    _gram,
     ceilings,
     gram,
     gram_bounds,
@@ -26,8 +27,6 @@ from surefoot.simulation import (
     path,
     spans,
 )
-
-__all__ = ["PLAIN", "Driver", "Engine", "available", "cache_folder", "engine", "fingerprint"]
 
 
 class Driver(NamedTuple):
@@ -81,38 +80,28 @@ _ENGINES: list[Engine] = []
 def _compiled(njit: Callable[..., Any]) -> Engine:
     if not _ENGINES:
         _teach()
-        drivers = {
-            "plain": Driver(policies.init, njit(path.base_path)),
-            "lines": Driver(lines.init, njit(lines.walk)),
-            "ceilings": Driver(ceilings.init, njit(ceilings.walk)),
-            "linear": Driver(gram.init, njit(gram.walk)),
-            "sets": Driver(gram_sets.init, njit(gram_sets.walk)),
-            "bounds": Driver(gram_bounds.init, njit(gram_bounds.walk)),
-            "bounds of sets": Driver(gram_bounds.init, njit(gram_bounds.walk_super_arms)),
+        plain = Driver(policies.init, njit(path.base_path))
+        of_lines = Driver(lines.init, njit(lines.walk))
+        of_indices = Driver(policies.init, njit(ceilings.walk))
+        of_records = {
+            LinUCBRecord: Driver(_gram.init, njit(gram.walk)),
+            C2UCBRecord: Driver(_gram.init, njit(gram_sets.walk)),
+            CLUCBRecord: Driver(gram_bounds.init, njit(gram_bounds.walk)),
+            C3UCBRecord: Driver(gram_bounds.init, njit(gram_bounds.walk_super_arms)),
         }
+
+        def driver(record: type) -> Driver:
+            """The fastest that suits the kernels of a record; all of them decide alike."""
+            if record in policies.LINE_KERNELS:
+                return of_lines
+            return of_indices if record in policies.INDEX_KERNELS else of_records.get(record, plain)
+
         _ENGINES.append(Engine(
-            lambda record: drivers[_fastest(record)], njit(spans.survey),
+            driver, njit(spans.survey),
             njit(spans.interleave_spans), njit(moment_spans.interleave_moment_spans),
             np.array, np.zeros, np.uint64,
         ))  # fmt: skip
     return _ENGINES[0]
-
-
-_GRAMS = {
-    LinUCBRecord: "linear",
-    C2UCBRecord: "sets",
-    CLUCBRecord: "bounds",
-    C3UCBRecord: "bounds of sets",
-}
-
-
-def _fastest(record: type) -> str:
-    """The driver that suits the kernels of a record; all of them decide alike."""
-    if record in _GRAMS:
-        return _GRAMS[record]
-    if record in policies.LINE_KERNELS:
-        return "lines"
-    return "ceilings" if record in policies.INDEX_KERNELS else "plain"
 
 
 def _teach() -> None:

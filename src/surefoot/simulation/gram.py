@@ -13,7 +13,7 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies import _kernels, _ridge
+from surefoot.policies import _ridge
 from surefoot.policies._ridge import TIE
 from surefoot.simulation._gram import (
     AGE,
@@ -25,18 +25,12 @@ from surefoot.simulation._gram import (
     SUMS,
     SURPRISE,
     VALUES,
-    behind,
     beta,
     observe,
     renew,
     root,
 )  # fmt: skip
 from surefoot.simulation.path import Block, Scale, units_of
-
-
-def init(policy: Any, n_arms: int) -> Any:
-    """The policy's own state, and behind it the Gram form."""
-    return behind(policy, _kernels.init(policy, n_arms), n_arms)
 
 
 def walk(

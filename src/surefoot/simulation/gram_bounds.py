@@ -21,7 +21,6 @@ from surefoot.agents._ellipsoid import NOW, SCORES
 from surefoot.agents.c3ucb import LOWS, MEMBERS
 from surefoot.environments._kernels import draw
 from surefoot.policies import _kernels, _ridge
-from surefoot.policies._ridge import LOGDET
 from surefoot.policies.c2ucb import total
 from surefoot.simulation._gram import (
     AGE,
@@ -32,6 +31,7 @@ from surefoot.simulation._gram import (
     ROW,
     SUMS,
     behind,
+    note_growth,
     observe,
     renew,
     root,
@@ -109,8 +109,7 @@ def walk_super_arms(
 
 @jittable
 def _radius(policy: Any, state: Any, m: int) -> float:
-    if policy.determinant:
-        state[LOGDET][0] = state[AGE][2] + math.log(state[AGE][0])
+    note_growth(policy, state, 1.0)
     return _ellipsoid.beta(policy, state, m)
 
 

@@ -11,7 +11,6 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies import _kernels
 from surefoot.policies.c2ucb import BOUNDS, COSTS, LINKS, MEMBERS, PRICES, choose
 from surefoot.simulation._gram import (
     AGE,
@@ -21,18 +20,12 @@ from surefoot.simulation._gram import (
     NORMS,
     ROW,
     SUMS,
-    behind,
     beta,
     observe,
     renew,
     root,
 )
 from surefoot.simulation.path import Block, Scale, units_of
-
-
-def init(policy: Any, n_arms: int) -> Any:
-    """The policy's own state, and behind it the Gram form."""
-    return behind(policy, _kernels.init(policy, n_arms), n_arms)
 
 
 def walk(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from typing import Any
 
+from surefoot import _compile
 from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
@@ -79,9 +80,9 @@ def choose(engine: str) -> Engine:
     """The engine by its name."""
     if not isinstance(engine, str) or engine not in ENGINES:
         raise InvalidInput(f"engine = {shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
-    if engine == "plain" or (engine == "auto" and not compiled.available()):
+    if engine == "plain" or (engine == "auto" and not _compile.available()):
         return PLAIN
-    if not compiled.available():
+    if not _compile.available():
         raise missing_extra("fast", "numba")
     return compiled.engine()
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import sys
 
-from surefoot.simulation import compiled
+from surefoot import _compile
 from surefoot.simulation.compiled import PLAIN, Engine
 from surefoot.simulation.plan import Plan
 
@@ -18,7 +18,7 @@ def warm(plan: Plan, engine: Engine) -> bool:
     """Whether every loop this plan runs is compiled: in this process, or in the cache."""
     if engine is PLAIN:
         return True
-    folder = compiled.cache_folder()
+    folder = _compile.cache_folder()
     return all(
         marker in _READY or (folder is not None and (folder / marker).exists())
         for marker in _markers(plan)
@@ -36,7 +36,7 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
     agents = {name: plan.agents[name] for name in markers.values()}
     Plan(agents, plan.environment, 1, seed=0).run(0, engine)
     _READY.update(markers)
-    folder = compiled.cache_folder()
+    folder = _compile.cache_folder()
     if folder is not None:
         for marker in markers:
             (folder / marker).touch()

@@ -7,8 +7,8 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from surefoot import _compile
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.simulation import compiled
 from surefoot.study.output import replacing, versions, write_json
 from surefoot.study.panel import checked
 from surefoot.study.problems import PROBLEMS
@@ -81,7 +81,7 @@ class Store:
                 panel.model_dump(mode="json") for panel in self.sweep.but(runs=self._aim).panels
             ],
             "theory": self.theory,
-            "engine": compiled.fingerprint(),
+            "engine": _compile.fingerprint(),
             "versions": versions(),
         }
 
