@@ -1,12 +1,5 @@
-import ast
 import json
-import random
-import subprocess
-import sys
-import time
-import tracemalloc
 from itertools import pairwise
-from pathlib import Path
 
 import pytest
 from hypothesis import given
@@ -14,18 +7,10 @@ from hypothesis import strategies as st
 
 from ledgers import KINDS, Writer, canonical, hashed, lines, rechained, scheduled
 from surefoot import verifier
-from surefoot.verifier import Order, Unusable, sentence, verify
+from surefoot.verifier import Order, verify
+from verifying import problem
 
-FILE = Path(verifier.__file__)
 SEEDS = range(80)
-
-
-def problem(rows, head=None):
-    """The first problem of a ledger that must not verify."""
-    report = verify(rows, head)
-    assert not report["ok"]
-    assert report["violations"] + report["breaches"] >= 1
-    return report["problems"][0]
 
 
 def refused(writer, *said):
@@ -370,95 +355,6 @@ def test_several_experiments_share_one_account():
     refused(writer, "before outcome.expired play a is no open play")
 
 
-JUNK = [
-    b"", b"\n", b"{}\n", b"null\n", b"[]\n", b"\xff\xfe\n", b"{\n", b'"x"\n', b"1e5\n",
-    b"[" * 100_000 + b"\n", b"1" * 10_000 + b"\n", b'{"a":NaN}\n', b'{"a":1,"a":1}\n',
-    b"\x00" * 50, b"x" * 200,
-]  # fmt: skip
-
-
-@pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk[:12]))
-def test_junk_in_place_of_an_entry_is_named(junk):
-    rows = lines(scheduled(3).entries)
-    assert problem([*rows[:7], junk, *rows[8:]]).startswith("entry 7: ")
-
-
-@pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk[:12]))
-def test_junk_in_place_of_the_first_line_is_no_ledger(junk):
-    with pytest.raises(Unusable, match="this is no ledger: in line 1 "):
-        verify([junk])
-
-
-@pytest.mark.parametrize(
-    ("name", "value"),
-    [
-        ("surefoot", "agent"), ("version", 2), ("account", 5), ("unit_places", 101),
-        ("unit_places", "3"), ("unit_places", True),
-    ],
-)  # fmt: skip
-def test_a_header_of_something_else_is_no_ledger(name, value):
-    head = json.loads(lines([])[0])
-    with pytest.raises(Unusable):
-        verify([canonical({**head, name: value}).encode()])
-
-
-def test_no_line_at_all_is_no_ledger_and_a_header_alone_is_an_empty_one():
-    with pytest.raises(Unusable):
-        verify([])
-    assert verify(lines([]))["ok"]
-    assert problem(lines([]), "1" * 64).startswith("entry 0: no entry up to here")
-
-
-@pytest.mark.parametrize("head", ["", "x", "f" * 63, "F" * 64, "-1:" + "f" * 64, "f" * 65])
-def test_a_head_that_is_none_is_refused(head):
-    if head:
-        with pytest.raises(Unusable, match="must be 64 digits"):
-            verify(lines([]), head)
-    else:
-        assert verify(lines([]), head)["ok"]
-
-
-@pytest.mark.parametrize(
-    "value", [0.5, 5.0, float("nan"), float("inf"), 10**30, -(2**63) - 1, True]
-)
-@pytest.mark.parametrize("name", ["d_posted", "held", "at"])
-def test_an_amount_that_no_database_holds_is_refused(name, value):
-    entries = scheduled(3).entries
-    entries[4] = {**entries[4], name: value}
-    assert problem(lines(rechained(entries))).startswith("entry 5: ")
-    entries = scheduled(3).entries
-    entries[4] = {**entries[4], "payload": {"amount": value}}
-    assert problem(lines(rechained(entries))).startswith("entry 5: ")
-
-
-WRITTEN = {
-    "blank": lambda row: row.replace(b'":', b'": ', 1),
-    "carriage return": lambda row: row.replace(b"\n", b"\r\n"),
-    "indent": lambda row: b" " + row,
-    "mark": lambda row: b"\xef\xbb\xbf" + row,
-    "line feed": lambda row: row + b"\n",
-    "letter": lambda row: row.replace(b'"actor":""', b'"actor":"\xc3\xbc"'),
-    "twice": lambda row: row.replace(b'"actor":""', b'"actor":"","actor":""'),
-}
-
-
-@pytest.mark.parametrize("name", WRITTEN)
-def test_there_is_one_way_to_write_an_entry(name):
-    rows = lines(scheduled(3).entries)
-    rows[9] = WRITTEN[name](rows[9])
-    assert problem(rows).startswith("entry 9: ")
-
-
-def test_the_last_line_may_lack_its_line_feed():
-    rows = lines(scheduled(3).entries)
-    assert verify([*rows[:-1], rows[-1].removesuffix(b"\n")])["ok"]
-
-
-def test_a_line_of_many_megabytes_is_refused_unread():
-    rows = lines(scheduled(3).entries)
-    assert "length is 16777216" in problem([*rows, b"x" * verifier.LONGEST])
-
-
 def test_a_text_that_looks_like_a_hash_does_not_confuse_the_chain():
     writer = Writer()
     trick = f'x,"hash":"{"0" * 64}"'
@@ -483,91 +379,3 @@ def test_the_least_prefix_sum_is_that_of_the_whole_order(data):
             item[:] = twin[at], min(0, twin[at]), True
     sums = [sum(twin[:n]) for n in range(len(twin) + 1)]
     assert order.least() == min(sums)
-
-
-def test_it_reads_with_flat_memory_and_fast():
-    writer = Writer(reserve=1000)
-    for number in range(5000):
-        writer.decide(f"o-{number}", number % 2 == 0)
-        writer.settle(f"o-{number}", 400) if number % 2 == 0 else writer.confirm(f"o-{number}")
-    rows = lines(writer.entries)
-    tracemalloc.start()
-    report = verify(iter(rows))
-    _, peak = tracemalloc.get_traced_memory()
-    tracemalloc.stop()
-    assert report["entries"] == 10_002
-    assert peak < 1_000_000
-
-
-@pytest.mark.slow
-def test_a_hundred_thousand_entries_take_a_few_seconds():
-    writer, rng = Writer(reserve=1000), random.Random(1)
-    for number in range(50_000):
-        writer.decide(f"o-{number}", number % 2 == 0)
-        writer.settle(f"o-{number}", rng.choice([380, 600])) if number % 2 == 0 else (
-            writer.confirm(f"o-{number}"))  # fmt: skip
-    rows = lines(writer.entries)
-    start = time.perf_counter()
-    assert verify(rows)["ok"]
-    assert time.perf_counter() - start < 20
-
-
-def test_a_report_is_one_line_that_a_board_can_read():
-    writer = Writer(reserve=1400)
-    for number in range(1200):
-        writer.decide(f"o-{number}", number == 3)
-    line = sentence(verify(lines(writer.entries)))
-    assert line == (
-        "entries 1 202 \N{MIDDLE DOT} decisions 1 200 \N{MIDDLE DOT} explorations 1 "
-        "\N{MIDDLE DOT} open 1 \N{MIDDLE DOT} minimum slack 1.024 at entry 6 "
-        "\N{MIDDLE DOT} breaches 0 \N{MIDDLE DOT} violations 0 "
-        f"\N{MIDDLE DOT} head {writer.entries[-1]['hash']}"
-    )
-
-
-def test_of_many_problems_the_first_are_named_and_all_are_counted():
-    writer = Writer(reserve=376)
-    writer.decide("a", True)
-    writer.settle("a", -5)
-    for number in range(30):
-        writer.decide(f"d-{number}", False)
-    report = verify(lines(writer.entries))
-    assert len(report["problems"]) == 10
-    assert report["violations"] == 33
-
-
-def run(*words):
-    command = [sys.executable, "-I", str(FILE), *map(str, words)]
-    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
-
-
-def test_it_runs_by_its_path_alone(tmp_path):
-    entries, path = scheduled(3).entries, tmp_path / "ledger.ndjson"
-    path.write_bytes(b"".join(lines(entries)))
-    done = run(path, "--head", entries[-1]["hash"])
-    assert (done.returncode, done.stderr) == (0, "")
-    assert done.stdout == sentence(verify(lines(entries))) + "\n"
-    done = run(path, "--json")
-    assert json.loads(done.stdout) == verify(lines(entries))
-    path.write_bytes(b"".join(lines(entries)[:-1]))
-    done = run(path, "--head", entries[-1]["hash"])
-    assert (done.returncode, done.stderr) == (1, "")
-    assert "no entry up to here has the hash that was kept" in done.stdout
-
-
-@pytest.mark.parametrize("content", [b"", b"\xff\xff", b"seq,kind\n1,2\n", None])
-def test_what_is_no_ledger_leaves_with_2(tmp_path, content):
-    path = tmp_path / "ledger.ndjson"
-    if content is not None:
-        path.write_bytes(content)
-    done = run(path)
-    assert (done.returncode, done.stdout) == (2, "")
-    assert done.stderr.startswith("error: ")
-    assert len(done.stderr.splitlines()) == 1
-
-
-def test_it_needs_the_standard_library_only():
-    tree = ast.parse(FILE.read_text(encoding="utf-8"))
-    names = {n.module for n in ast.walk(tree) if isinstance(n, ast.ImportFrom)}
-    names |= {a.name for n in ast.walk(tree) if isinstance(n, ast.Import) for a in n.names}
-    assert {name.partition(".")[0] for name in names} <= set(sys.stdlib_module_names)

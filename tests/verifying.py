@@ -1,0 +1,23 @@
+"""Running the verifier, in this process and by its path."""
+
+import subprocess
+import sys
+from pathlib import Path
+
+from surefoot import verifier
+from surefoot.verifier import verify
+
+FILE = Path(verifier.__file__)
+
+
+def problem(rows, head=None):
+    """The first problem of a ledger that must not verify."""
+    report = verify(rows, head)
+    assert not report["ok"]
+    assert report["violations"] + report["breaches"] >= 1
+    return report["problems"][0]
+
+
+def run(*words):
+    command = [sys.executable, "-I", str(FILE), *map(str, words)]
+    return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
