@@ -22,7 +22,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.oracles import TopK
 from surefoot.policies import _kernels
-from surefoot.simulation import gram, gram_sets, path
+from surefoot.simulation import _gram, gram, gram_sets, path
 from surefoot.simulation.compiled import engine
 from surefoot.simulation.path import Block, Scale
 
@@ -91,7 +91,7 @@ def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
     """The lines of the table for d features and super arms of k base arms."""
     world = sf.LinearArms.embedded(2 * d, d, seed=3)
     policy: Any = sf.LinUCB(world.X) if k == 1 else sf.C2UCB(world.X, TopK(k))
-    record, form = policy.record, gram if k == 1 else gram_sets
+    record = policy.record
     long, short = (64, 8) if k == 1 else (16, 4)
     times = compete({
         "numba, a solve a play": (
@@ -102,7 +102,7 @@ def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
             lambda: taken(base, _kernels.init, record, world, short * SIZE), short * SIZE,
         ),
         "Gram form": (
-            lambda: taken(walks[k == 1], form.init, record, world, long * SIZE), long * SIZE,
+            lambda: taken(walks[k == 1], _gram.init, record, world, long * SIZE), long * SIZE,
         ),
     })  # fmt: skip
     first = median(next(iter(times.values())))

@@ -68,7 +68,7 @@ def test_an_edited_kernel_is_compiled_anew(tmp_path):
     kernel = root / "surefoot" / "policies" / "ucb1.py"
     text = kernel.read_text(encoding="utf-8")
     assert text.count("policy.c * math.log(m)") == 1
-    kernel.write_text(text.replace("policy.c * math.log(m)", "0.0 * math.log(m)"), encoding="utf-8")
+    kernel.write_text(text.replace("policy.c * math.log(m)", "0.1 * math.log(m)"), encoding="utf-8")
     edited = in_a_new_process(root, cache)
     assert edited["fingerprint"] != first["fingerprint"]
     assert edited["misses"] == 3

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
+from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy
@@ -29,6 +30,7 @@ class UCB1Record(NamedTuple):
     c: float = 2.0
 
 
+@jittable
 def _scale(policy: UCB1Record, m: int) -> Any:
     return policy.c * math.log(m)
 
@@ -41,7 +43,7 @@ def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any
 
 
 def _rise(policy: UCB1Record, m: int) -> Any:
-    s = math.sqrt(policy.c * math.log(m))
+    s = math.sqrt(_scale(policy, m))
     return s, policy.c / (2.0 * m * s), 1.0 + s
 
 
