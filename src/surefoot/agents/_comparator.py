@@ -16,14 +16,15 @@ from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.floors.interval import Interval
+from surefoot.oracles.base import whole
 from surefoot.policies.base import Label, Policy
 
 
 class Comparator(Agent):
     """An agent that brings its own policy; its account is measured, not kept.
 
-    Subclasses say what their policy would play (``_peek``) and what they can prove of it
-    (``_proved``), or decide in a way of their own.
+    Its policy has ``peek(turn, allowed, context)``, which takes no turn. Subclasses say what they
+    can prove of what it would play (``_proved``), or decide in a way of their own.
     """
 
     builds_policy: ClassVar[bool] = True
@@ -78,6 +79,15 @@ class Comparator(Agent):
         self.turns += 1
         return self._explore(action, choice, Reason.SLACK_OK, terms, context)
 
+    def _decide_unproved(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """Play what the policy would, or a default with the larger index; nothing is proved."""
+        action, score = self._peek(context, allowed)
+        choice = self._choice(action, score, self._rival(terms))
+        if choice.loses:
+            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
+        self.turns += 1
+        return self._explore(action, choice, Reason.UNGUARDED, terms, context)
+
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         """The proved mean reward, this play included, minus the floor; in units."""
         books = self._books
@@ -86,7 +96,9 @@ class Comparator(Agent):
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float]:
         """What the policy would play at its next turn, and the score; the turn is not taken."""
-        raise NotImplementedError
+        bounds: Any = self.policy
+        action, score = bounds.peek(self.turns + 1, allowed, context)
+        return action, score
 
     def _proved(self, action: Action, context: Any) -> int:
         """A lower bound on the mean reward of all explorations and one of ``action``, in units."""
@@ -143,6 +155,15 @@ def _paid_within(default_range: Any, reward_range: Any) -> Interval:
         f"default_range = ({shown(first)}, {shown(last)}){taken} must have 0 <= l <= u: give the "
         f"default's own, within reward_range ({low}, {high}), or shift the rewards"
     )
+
+
+def needed(horizon: Any) -> int:
+    """The number of plays n of an algorithm that must know it."""
+    if horizon is None:
+        raise InvalidInput("horizon is missing; give the number of plays, e.g. horizon=10_000")
+    if isinstance(horizon, int) and horizon > 10**15:
+        raise InvalidInput(f"horizon = {shown(horizon)} is above 10**15; give a shorter one")
+    return whole(horizon, "horizon", 1)
 
 
 def failure(delta: Any) -> float:

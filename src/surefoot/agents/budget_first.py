@@ -7,13 +7,11 @@ from collections.abc import Sequence
 from fractions import Fraction
 from typing import Any
 
-from surefoot._exact import exact, shown
-from surefoot.agents._comparator import Comparator, failure
+from surefoot._exact import exact
+from surefoot.agents._comparator import Comparator, failure, needed
 from surefoot.agents.conucb import record_of
 from surefoot.agents.play import Play, Reason
-from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
-from surefoot.oracles.base import whole
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies.base import arm_labels
 
@@ -78,18 +76,4 @@ class BudgetFirst(Comparator):
         books = self._books
         if books.explorations + books.default_plays < self.savings:
             return self._play_default(terms, Reason.SLACK_SHORT)
-        arm, score = self.bounds.peek(self.turns + 1, allowed)
-        choice = self._choice(arm, score, self._rival(terms))
-        if choice.loses:
-            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        self.turns += 1
-        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)
-
-
-def needed(horizon: Any) -> int:
-    """The number of plays n of an algorithm that must know it."""
-    if horizon is None:
-        raise InvalidInput("horizon is missing; give the number of plays, e.g. horizon=10_000")
-    if isinstance(horizon, int) and horizon > 10**15:
-        raise InvalidInput(f"horizon = {shown(horizon)} is above 10**15; give a shorter one")
-    return whole(horizon, "horizon", 1)
+        return self._decide_unproved(context, allowed, terms)

@@ -174,10 +174,6 @@ class C3UCB(Comparator):
         """Settings, but for those of the floor."""
         return {"base_arms": self.bounds.features, "labels": list(self.arms), **self._config}
 
-    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[Any, float]:
-        found: tuple[Any, float] = self.bounds.peek(self.turns + 1)
-        return found
-
     def _proved(self, action: Action, context: Any) -> int:
         return pledged(self, self.bounds, action, context)
 

@@ -6,10 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import UnknownDefault
+from surefoot.agents._comparator import UnknownDefault, needed
 from surefoot.agents._ellipsoid import units_of_one
 from surefoot.agents.actions import Action
-from surefoot.agents.budget_first import needed
 from surefoot.agents.c3ucb import SuperArms, combinatorial
 from surefoot.floors import Terms
 from surefoot.policies.sets import feature_rows
@@ -92,10 +91,6 @@ class C3UCBUnknown(UnknownDefault):
             return high
         width = (high - low) * math.sqrt(2 * math.log(self.horizon) / plays)
         return float(min(high, total / plays + width))
-
-    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[Any, float]:
-        found: tuple[Any, float] = self.bounds.peek(self.turns + 1)
-        return found
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         books, times = self._books, self._coefficient()

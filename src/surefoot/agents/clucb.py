@@ -140,9 +140,6 @@ class CLUCB(Comparator):
         """Settings, but for those of the floor."""
         return {"arms": self.bounds.features, "labels": list(self.arms), **self._config}
 
-    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
-        return self.bounds.peek(self.turns + 1, allowed, context)
-
     def _proved(self, action: Action, context: Any) -> int:
         return pledged(self, self.bounds, action, context)
 

@@ -162,9 +162,6 @@ class ConUCB(Comparator):
             "arms": list(self.arms), "delta": self.delta, "radius": self.radius, "scale": self.scale
         }  # fmt: skip
 
-    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
-        return self.bounds.peek(self.turns + 1, allowed)
-
     def _proved(self, action: Action, context: Any) -> int:
         low, width = self._books.low, self._books.high - self._books.low
         pledged = math.floor(self.bounds.pledge(action) * width)  # type: ignore[arg-type]

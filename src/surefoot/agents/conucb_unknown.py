@@ -78,9 +78,6 @@ class ConUCBUnknown(UnknownDefault):
     def _rival(self, terms: Terms) -> float:
         return self.bounds.default[0]
 
-    def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
-        return self.bounds.peek(self.turns + 1, allowed)
-
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         books = self._books
         low, width = books.low, books.high - books.low

@@ -8,9 +8,8 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import exact_range
 from surefoot._jit import jittable
-from surefoot.agents._comparator import Comparator
-from surefoot.agents.budget_first import needed
-from surefoot.agents.play import Play, Reason
+from surefoot.agents._comparator import Comparator, needed
+from surefoot.agents.play import Play
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.floors.reward import checked_alpha, checked_default
@@ -134,9 +133,4 @@ class UnbalancedMOSS(Comparator):
         return super()._rival(terms) + _bonus(self._default_level, plays) if plays else math.inf
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        arm, score = self.bounds.peek(self.turns + 1, allowed)
-        choice = self._choice(arm, score, self._rival(terms))
-        if choice.loses:
-            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        self.turns += 1
-        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)
+        return self._decide_unproved(context, allowed, terms)

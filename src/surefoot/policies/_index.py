@@ -63,7 +63,9 @@ class IndexPolicy:
         self.turns += 1
         return self.peek(self.turns, allowed)
 
-    def peek(self, turn: int, allowed: Sequence[int] | None = None) -> tuple[int, float]:
+    def peek(
+        self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
+    ) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
         if self._compiled is not None:
             if allowed is None:
