@@ -1,0 +1,196 @@
+"""What the policy kit's tests stand on: a policy, and the world that comes to meet it."""
+
+from __future__ import annotations
+
+import json
+import math
+import operator
+from collections.abc import Sequence
+from decimal import Decimal
+from functools import cached_property
+from typing import Any
+
+import numpy as np
+
+from surefoot._exact import exact
+from surefoot.agents import GenCB
+from surefoot.agents.packing import pack, unpack
+from surefoot.floors import Floor, RewardFloor
+from surefoot.policies import Policy
+from surefoot.policies.base import arms_of
+
+
+class PolicyMaker:
+    """A test class that knows how to make a policy, and what may come to it."""
+
+    reward_range: tuple[Any, Any] = (0, 1)
+    """The bounds of every reward; of a super arm's, those of each base arm's."""
+    plays = 300
+    """How many plays the worst case lasts; at least one of them has to be an exploration."""
+
+    def make_policy(self) -> Policy:
+        """Make the policy under test, fresh."""
+        raise NotImplementedError
+
+    def make_context(self, rng: np.random.Generator) -> Any:
+        """The context of one play, of plain values or numpy arrays."""
+        return None
+
+    def make_reward(self, arm: Any, rng: np.random.Generator) -> Any:
+        """What an arm pays, within the range; a super arm a tuple, one for each base arm."""
+        low, high = (exact(end, "reward_range") for end in self.reward_range)
+        if not self.is_semi_bandit:
+            return float(low + (high - low) * int(rng.integers(5)) / 4)
+        return tuple(float(low + (high - low) * int(rng.integers(5)) / 4) for _ in arm)
+
+    def make_floor(self) -> Floor:
+        """A reward floor that the policy is guarded by; its range has to hold every reward."""
+        low, high = (exact(end, "reward_range") for end in self.reward_range)
+        n_arms = self.make_policy().n_arms
+        if self.is_semi_bandit and n_arms:  # a sum of up to so many
+            low, high = min(low, low * n_arms), max(high, high * n_arms)
+        return RewardFloor(max(low, high / 2), alpha=Decimal("0.5"), reward_range=(low, high))
+
+    @cached_property
+    def is_semi_bandit(self) -> bool:
+        """Whether a reward is one of each base arm."""
+        return bool(getattr(self.make_policy(), "semi_bandit", False))
+
+    def worst(self, arm: Any) -> Any:
+        """The least that an arm may pay."""
+        low = float(self.reward_range[0])
+        return (low,) * len(arm) if self.is_semi_bandit else low
+
+    @cached_property
+    def is_numbered(self) -> bool:
+        """Whether an arm is a number, so that some of them can be allowed."""
+        return bool(getattr(self.make_policy(), "numbered", True))
+
+    @cached_property
+    def is_told_units(self) -> bool:
+        """Whether rewards are scaled to [0, 1] for it."""
+        return bool(getattr(self.make_policy(), "unit_rewards", False)) and not self.is_semi_bandit
+
+    def told(self, reward: Any) -> Any:
+        """A reward as the agent tells it to the policy."""
+        if not self.is_told_units:
+            return reward
+        low, high = map(float, self.reward_range)
+        return min(1.0, max(0.0, (reward - low) / (high - low)))
+
+    def action(self, play: Any) -> Any:
+        """What an agent's play is to the policy."""
+        if self.is_numbered:
+            return play.index
+        numbers = {label: number for number, label in enumerate(arms_of(self.make_policy()))}
+        return tuple(numbers[label] for label in play.arm) if numbers else play.arm
+
+    def paid(self, reward: Any) -> dict[str, Any]:
+        """What an exploration paid, as it is reported to an agent."""
+        return {"base_rewards" if self.is_semi_bandit else "reward": reward}
+
+    def agent(self) -> GenCB:
+        """A fresh one under guard."""
+        return GenCB(self.make_policy(), self.make_floor(), seed=0)
+
+    def world(self, seed: int = 0) -> World:
+        """Contexts, rewards and the policy's own randomness: the same for the same seed."""
+        return World(self, seed)
+
+
+class World:
+    """What comes to meet a policy; two worlds of one seed bring the same."""
+
+    def __init__(self, maker: PolicyMaker, seed: int) -> None:
+        self.maker = maker
+        self.own, self.rng = (np.random.default_rng([seed, stream]) for stream in (0, 1))
+        """What the policy is given, and what the world draws from."""
+        self.waiting: list[Any] = []
+
+    def turn(self, policy: Any, ask: str = "select", restricted: bool = False) -> tuple[Any, Any]:
+        """One answer of a policy, its arm checked, and the context it was given."""
+        context = self.maker.make_context(self.rng)
+        allowed = self.some_of(policy, context) if restricted else None
+        options = {"allowed": list(allowed)} if allowed else {}
+        before = text(context)
+        answer = getattr(policy, ask)(context, self.own, **options)
+        assert text(context) == before, "the policy changed its context"
+        assert options.get("allowed") == allowed, "the policy changed `allowed`"
+        check_arm(policy, answer[0] if ask == "best" else answer, context, allowed)
+        return answer, context
+
+    def some_of(self, policy: Any, context: Any) -> list[int]:
+        """Some of the arms, at least one."""
+        chance = self.rng.random(len(context) if policy.n_arms is None else policy.n_arms)
+        return [arm for arm, draw in enumerate(chance) if draw <= max(0.4, chance.min())]
+
+    def course(self, policy: Any, turns: int, late: bool = False) -> list[Any]:
+        """So many turns of a policy on its own; rewards come at once, or ``late``, or never."""
+        arms = []
+        for _ in range(turns):
+            arm, context = self.turn(policy)
+            arms.append(arm)
+            reward = self.maker.told(self.maker.make_reward(arm, self.rng))
+            if not (late and self.rng.random() < 0.2):
+                self.waiting.append((arm, reward, context))
+            if late:
+                self.rng.shuffle(self.waiting)
+            while self.waiting and (not late or len(self.waiting) > self.rng.integers(20)):
+                self.learn(policy, *self.waiting.pop())
+        return arms
+
+    def learn(self, policy: Any, arm: Any, reward: Any, context: Any) -> None:
+        """One reward of a policy, which must leave the context alone."""
+        before = text(context)
+        policy.update(arm, reward, context)
+        assert text(context) == before, "the policy changed a context"
+
+    def plays(self, agent: Any, count: int) -> list[Any]:
+        """So many plays of an agent or a Live, each reported by its id four plays later."""
+        arms = []
+        for _ in range(count):
+            play = agent.select(self.maker.make_context(self.rng))
+            arms.append(play.arm)
+            told = {}
+            if not play.is_default:
+                told = self.maker.paid(self.maker.make_reward(self.maker.action(play), self.rng))
+            self.waiting.append((play.id, told))
+            if len(self.waiting) > 4:
+                number, told = self.waiting.pop(0)
+                agent.update(number, **told)
+        return arms
+
+
+def check_arm(policy: Any, arm: Any, context: Any, allowed: Sequence[int] | None = None) -> None:
+    """An arm must be one of the policy's, and an allowed one."""
+    shown = f"{type(policy).__name__} chose {arm!r}"
+    if getattr(policy, "numbered", True):
+        count = len(context) if policy.n_arms is None else policy.n_arms
+        assert not isinstance(arm, bool | np.bool_), shown
+        assert 0 <= index_of(arm, shown) < count, f"{shown}, not in 0..{count - 1}"
+        assert allowed is None or arm in allowed, f"{shown}, not among {allowed}"
+    elif policy.n_arms is None:
+        assert len(arm) > 0, f"{shown}, no point"
+        assert all(map(math.isfinite, arm)), f"{shown}, no finite point"
+    else:
+        members = [index_of(member, shown) for member in arm]
+        assert members == sorted(set(members)) != [], f"{shown}: base arms ascend, each once"
+        assert 0 <= members[0] <= members[-1] < policy.n_arms, f"{shown}, no such base arms"
+
+
+def index_of(arm: Any, shown: str) -> int:
+    """An arm's number."""
+    try:
+        return operator.index(arm)
+    except TypeError:
+        raise AssertionError(f"{shown}, which is no int") from None
+
+
+def text(value: Any) -> str:
+    """Plain values as JSON text."""
+    return json.dumps(pack(value, "value"))
+
+
+def heard(written: str) -> Any:
+    """The inverse of ``text``."""
+    return unpack(json.loads(written))

@@ -1,0 +1,254 @@
+"""The contract of a policy, as tests: derive a class from the kit and say how to make yours.
+
+class TestMine(PolicyKit):
+    def make_policy(self):
+        return MyPolicy(n_arms=3)
+"""
+
+from __future__ import annotations
+
+import copy
+import math
+import tempfile
+from pathlib import Path
+from typing import Any
+
+from surefoot.agents import saving
+from surefoot.agents.saving import load
+from surefoot.floors import statement
+from surefoot.live.live import Live
+from surefoot.live.store import MemoryStore
+from surefoot.policies import Policy
+from surefoot.policies.base import arms_of, has
+from surefoot.testing._floors import Outcomes
+from surefoot.testing._policies import PolicyMaker, heard, text
+
+TURNS = 40
+
+
+class PolicyKit(PolicyMaker):
+    """What every policy must keep; a test class that pytest collects once ``make_policy`` is there.
+
+    ``make_context(rng)``: the context of a play, None. ``reward_range``: of every reward, (0, 1);
+    ``make_reward(arm, rng)``: one of them. ``make_floor()``: the reward floor of the tests under
+    guard. ``unplayed_first``: whether the policy promises to play every arm once before any twice.
+
+    Holds when: the policy follows ``Policy``; one with ``best`` takes ``ScoringPolicyKit``. Does
+    not hold when: it looks at anything besides context, rng and rewards; then a test fails.
+    """
+
+    unplayed_first = False
+
+    def test_it_follows_the_protocol(self) -> None:
+        policy = self.make_policy()
+        assert isinstance(policy, Policy)
+        arms_of(policy)
+
+    def test_it_chooses_one_of_its_arms_and_leaves_the_context_alone(self) -> None:
+        for seed in range(3):
+            self.world(seed).course(self.make_policy(), TURNS)
+
+    def test_the_same_rng_and_rewards_give_the_same_choices(self) -> None:
+        for seed in range(3):
+            ours, theirs = self.world(seed), self.world(seed)
+            arms = ours.course(self.make_policy(), TURNS)
+            assert arms == theirs.course(self.make_policy(), TURNS)
+            assert ours.own.bit_generator.state == theirs.own.bit_generator.state
+
+    def test_every_unplayed_arm_comes_first_where_that_is_promised(self) -> None:
+        if self.unplayed_first:
+            policy = self.make_policy()
+            assert policy.n_arms is not None
+            arms = self.world().course(policy, policy.n_arms)
+            assert sorted(arms) == list(range(policy.n_arms))
+
+    def test_it_learns_every_reward_of_its_range(self) -> None:
+        low, high = map(float, self.reward_range)
+        between = [low + (high - low) * share for share in (1e-9, 0.1, 1 / 3, 0.999999999)]
+        policy, world = self.make_policy(), self.world()
+        for reward in 3 * [low, high, *between]:
+            arm, context = world.turn(policy)
+            each = (reward,) * len(arm) if self.is_semi_bandit else reward
+            world.learn(policy, arm, self.told(each), context)
+        world.course(policy, TURNS)
+
+    def test_rewards_may_come_late_out_of_order_or_never(self) -> None:
+        for seed in range(3):
+            self.world(seed).course(self.make_policy(), TURNS, late=True)
+
+    def test_it_learns_of_plays_that_it_did_not_choose(self) -> None:
+        """What another instance played, as when a log or a ledger is read back."""
+        chooser, policy, world = self.make_policy(), self.make_policy(), self.world()
+        for _ in range(TURNS):
+            arm, context = world.turn(chooser)
+            reward = self.told(self.make_reward(arm, world.rng))
+            world.learn(policy, arm, reward, context)
+            world.learn(chooser, arm, reward, context)
+        world.course(policy, TURNS)
+
+    def test_two_of_them_share_nothing(self) -> None:
+        ours, theirs = self.make_policy(), self.make_policy()
+        fresh = text(theirs.state())
+        course = self.world().course(ours, TURNS)
+        assert text(theirs.state()) == fresh
+        assert text(self.make_policy().state()) == fresh
+        assert self.world().course(theirs, TURNS) == course
+
+    def test_its_state_survives_as_text(self) -> None:
+        for late in (False, True):
+            whole = self.world().course(self.make_policy(), 2 * TURNS, late)
+            policy, again, world = self.make_policy(), self.make_policy(), self.world()
+            first = world.course(policy, TURNS, late)
+            again.restore(heard(text(policy.state())))
+            assert first + world.course(again, TURNS, late) == whole
+
+    def test_a_state_restored_over_another_replaces_it(self) -> None:
+        fresh, used, world = self.make_policy(), self.make_policy(), self.world(1)
+        world.course(used, TURNS)
+        used.restore(heard(text(fresh.state())))
+        assert self.world().course(used, TURNS) == self.world().course(fresh, TURNS)
+
+    def test_asking_for_its_state_changes_nothing(self) -> None:
+        looked, world, arms = self.make_policy(), self.world(), []
+        for _ in range(TURNS):
+            written = text(looked.state())
+            assert text(looked.state()) == written
+            arms += world.course(looked, 1)
+        assert arms == self.world().course(self.make_policy(), TURNS)
+
+    def test_a_copy_goes_on_alike_and_alone(self) -> None:
+        policy, world = self.make_policy(), self.world()
+        first = world.course(policy, TURNS)
+        before, twin = text(policy.state()), copy.deepcopy(policy)
+        second = world.course(twin, TURNS)
+        assert text(policy.state()) == before
+        assert first + second == self.world().course(self.make_policy(), 2 * TURNS)
+
+    def test_its_config_makes_its_equal_where_it_has_one(self) -> None:
+        policy: Any = self.make_policy()
+        if has(policy, "config") and has(policy, "from_config"):
+            self.world().course(policy, TURNS)
+            again = type(policy).from_config(policy.config())
+            assert text(again.state()) == text(self.make_policy().state())
+            assert arms_of(again) == arms_of(policy)
+            ours, theirs = self.world(), self.world()
+            assert ours.course(again, TURNS) == theirs.course(self.make_policy(), TURNS)
+
+    def test_its_clock_counts_turns_and_not_rewards_where_it_has_one(self) -> None:
+        policy: Any = self.make_policy()
+        if not hasattr(policy, "turns"):
+            return
+        world, start = self.world(), policy.turns
+        for turn in range(1, TURNS):
+            arm, context = world.turn(policy)
+            for _ in range(turn % 3):
+                world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+            assert policy.turns == start + turn
+
+    def test_under_guard_the_worst_rewards_do_not_break_the_floor(self) -> None:
+        agent, world = self.agent(), self.world()
+        outcomes, explored = Outcomes(agent.floor), 0
+        for _ in range(self.plays):
+            play = agent.select(self.make_context(world.rng))
+            number = outcomes.decide(not play.is_default)
+            if play.is_default:
+                agent.update(play)
+                outcomes.report("settle", number)
+            else:
+                explored += 1
+                agent.update(play, **self.paid(self.worst(play.arm)))
+                booked = agent._books.plays.get(play.id).reward
+                assert booked is not None
+                outcomes.report("settle", number, agent.floor.unit.decimal(booked))
+            assert outcomes.least() >= 0
+        assert explored, f"no exploration in {self.plays} plays: set `plays` higher"
+
+    def test_saved_and_loaded_its_agent_goes_on_alike(self) -> None:
+        whole = self.world().plays(self.agent(), 2 * TURNS)
+        agent, world = self.agent(), self.world()
+        first = world.plays(agent, TURNS)
+        with tempfile.TemporaryDirectory() as folder:
+            path = Path(folder) / "agent.json"
+            agent.save(path)
+            again = load(path, None if self.is_ours else self.make_policy())
+        assert again.account == agent.account
+        assert first + world.plays(again, TURNS) == whole
+
+    def test_live_and_started_again_it_goes_on_alike(self) -> None:
+        whole = self.lived(parts=1, closed=True)
+        assert self.lived(parts=2, closed=False) == whole  # its ledger is read back
+        assert self.lived(parts=2, closed=True) == whole  # its state is, as it was at the end
+
+    def lived(self, parts: int, closed: bool) -> tuple[list[Any], Any]:
+        """The plays of a Live, each part by a new one, and what its account says at the end."""
+        store, world, arms = MemoryStore(), self.world(), list[Any]()
+        for _ in range(parts):
+            live = Live(self.agent(), store)
+            arms += world.plays(live, TURNS // parts)
+            assert live.degraded is None
+            says = live.account
+            if closed:
+                live.close()
+        return arms, says
+
+    @property
+    def is_ours(self) -> bool:
+        """Whether a saved agent knows how to make the policy anew."""
+        policy = self.make_policy()
+        return saving._POLICIES.get(type(policy).__name__) is type(policy)
+
+
+class ScoringPolicyKit(PolicyKit):
+    """What a policy with ``best`` must keep as well, so that the default may compete with it.
+
+    Holds when: the policy follows ``Scoring``.
+    """
+
+    def test_best_chooses_what_select_chooses(self) -> None:
+        by_best: Any
+        by_select, by_best = self.make_policy(), self.make_policy()
+        ours, theirs = self.world(), self.world()
+        for _ in range(TURNS):
+            (arm, context), ((best, score), _) = ours.turn(by_select), theirs.turn(by_best, "best")
+            assert arm == best
+            assert not math.isnan(float(score))
+            for policy, world in ((by_select, ours), (by_best, theirs)):
+                reward = self.told(self.make_reward(arm, world.rng))
+                world.learn(policy, arm, reward, context)
+        assert text(by_select.state()) == text(by_best.state())
+
+    def test_best_keeps_to_the_allowed_arms_and_leaves_them_alone(self) -> None:
+        policy, world = self.make_policy(), self.world()
+        for _ in range(TURNS * self.is_numbered):
+            (arm, _), context = world.turn(policy, "best", restricted=True)
+            world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+        world.course(policy, TURNS)
+
+    def test_a_look_takes_no_turn_where_it_can_look(self) -> None:
+        policy: Any
+        policy, world = self.make_policy(), self.world()
+        if not (has(policy, "peek") and hasattr(policy, "turns")):
+            return
+        for _ in range(TURNS):
+            before, rng = text(policy.state()), copy.deepcopy(world.rng)
+            seen = policy.peek(policy.turns + 1, context=self.make_context(rng))
+            assert text(policy.state()) == before
+            (arm, score), context = world.turn(policy, "best")
+            assert (arm, score) == seen
+            world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+
+    def test_what_surely_pays_more_scores_no_less(self) -> None:
+        policy: Any = self.make_policy()
+        low, high = map(float, self.reward_range)
+        if has(policy, "sure"):
+            scores = [policy.sure(self.told(low + (high - low) * k / 8)) for k in range(9)]
+            assert all(map(math.isfinite, scores))
+            assert scores == sorted(scores)
+
+    def test_the_default_may_compete_with_it(self) -> None:
+        agent, world = self.agent(), self.world()
+        assert agent.default_competes
+        world.plays(agent, TURNS)
+        says = statement(agent._books)
+        assert says.plays == TURNS
+        assert agent.turns >= says.explorations
