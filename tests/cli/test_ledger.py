@@ -126,6 +126,30 @@ def test_status_tells_where_the_account_stands(surefoot, database):
     assert report["decisions"] == 41
 
 
+def test_status_says_when_no_reward_was_told_with_a_default_play(surefoot, database):
+    out = surefoot("status", str(database))[1]
+    assert "\ndefault: no reward was told with its plays, so nothing can be said" in out
+    report = json.loads(surefoot("status", str(database), "--json")[1])
+    assert report["defaults"]["shop"]["told"] == 0
+
+
+def test_status_says_that_a_default_pays_less_than_declared(surefoot, database):
+    from surefoot.live.live import Live
+
+    floor = RewardFloor(default=0.7, alpha=0.5)
+    with Live(GenCB(UCB1(n_arms=2), floor), database, "new", account="shop", shadow=True) as live:
+        for _ in range(60):
+            live.update(live.select(), 0.6)
+    out = surefoot("status", str(database))[1]
+    assert "default of new: 60 rewards told, mean 0.6 of declared 0.7: below, p = " in out
+    assert "default of shop: no reward" in out
+    surefoot("ledger", "export", str(database), "--out", "shop.ndjson")
+    for ledger in (str(database), "shop.ndjson"):
+        said = json.loads(surefoot("status", ledger, "--json")[1])["defaults"]["new"]
+        assert (said["told"], said["alarm"]) == (60, True)
+        assert said["worst"]["last"] == 60
+
+
 def test_status_of_what_does_not_verify_says_so(surefoot, export, tmp_path):
     (tmp_path / "shop.ndjson").write_bytes(b"".join(lines(export)[:9] + lines(export)[10:]))
     code, out, _ = surefoot("status", "shop.ndjson")

@@ -5,12 +5,14 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 if TYPE_CHECKING:
+    from surefoot.live.monitor import Monitors
     from surefoot.live.store import Store
 
 app = typer.Typer(no_args_is_help=True, help="Write a ledger to a file.")
@@ -61,10 +63,17 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     """Where an account stands: what was posted, is held, and may be lost.
 
     Reads the whole ledger and re-proves it on the way; the exit code is 0
-    even where that fails, and the table says so.
+    even where that fails, and the table says so. One line for each
+    experiment says whether the rewards told with its default plays bear out
+    the default's declared value, or fall below it; a false alarm has a
+    chance of 1 %.
     """
-    report = _report(ledger, account)
-    typer.echo(json.dumps(report)) if as_json else _show(report)
+    from surefoot.live.monitor import Monitors
+
+    monitors = Monitors()
+    report = _report(ledger, account, monitors=monitors)
+    report["defaults"] = {name: said.plain() for name, said in monitors.reports().items()}
+    typer.echo(json.dumps(report)) if as_json else _show(report, monitors)
 
 
 @app.command()
@@ -96,14 +105,19 @@ def export(ledger: Ledger, out: Out, account: Account = None, overwrite: Overwri
         typer.echo(f"head {last['seq']}:{last['hash']}")
 
 
-def _report(ledger: str, account: str | None, head: str | None = None) -> dict[str, Any]:
+def _report(
+    ledger: str,
+    account: str | None,
+    head: str | None = None,
+    monitors: Monitors | None = None,
+) -> dict[str, Any]:
     """What the verifier finds; what is no ledger is InvalidInput."""
     from surefoot import verifier
     from surefoot.errors import InvalidInput
 
     with _lines(ledger, account) as lines:
         try:
-            return verifier.verify(lines, head)
+            return verifier.verify(lines if monitors is None else _heard(lines, monitors), head)
         except verifier.Unusable as error:
             raise InvalidInput(f"{ledger}: {error}") from None
 
@@ -162,7 +176,17 @@ def _exported(store: Store, account: str) -> Iterator[bytes]:
         yield entries.line(entry).encode() + b"\n"
 
 
-def _show(report: dict[str, Any]) -> None:
+def _heard(lines: Iterator[bytes], monitors: Monitors) -> Iterator[bytes]:
+    """The same lines; the monitors take in each entry once the verifier has found it good."""
+    from surefoot.live.entries import parse
+
+    yield from islice(lines, 1)
+    for line in lines:
+        yield line
+        monitors.take(parse(line.decode()))
+
+
+def _show(report: dict[str, Any], monitors: Monitors) -> None:
     from decimal import Decimal
 
     from rich import box
@@ -180,6 +204,9 @@ def _show(report: dict[str, Any]) -> None:
         table.add_row(name.replace("_", " "), f"{amount:,f}")
     console.print(f"account {report['account']}", style="bold")
     console.print(table)
+    for name, said in monitors.reports().items():
+        of = "" if len(monitors.reports()) == 1 else f" of {name}"
+        console.print(f"default{of}: {said}", soft_wrap=True)
     console.print(f"head {report['entries']}:{report['head']}", soft_wrap=True)
     for problem in report["problems"] or ["verified: the promise holds at every moment"]:
         console.print(problem, soft_wrap=True)

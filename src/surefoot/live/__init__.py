@@ -7,15 +7,17 @@ from typing import TYPE_CHECKING, Any
 
 _HOMES = {
     "Entry": "surefoot.live.entries",
+    "Lease": "surefoot.live.leases",
     "MemoryStore": "surefoot.live.store",
     "Store": "surefoot.live.store",
     "open_store": "surefoot.live.store",
 }
 
-__all__ = ["Entry", "MemoryStore", "Store", "open_store"]
+__all__ = ["Entry", "Lease", "MemoryStore", "Store", "open_store"]
 
 if TYPE_CHECKING:
     from surefoot.live.entries import Entry
+    from surefoot.live.leases import Lease
     from surefoot.live.store import (
         MemoryStore,
         Store,

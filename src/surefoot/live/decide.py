@@ -8,6 +8,7 @@ from surefoot.agents.packing import pack
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import PlayConflict
 from surefoot.live.entries import Entry
+from surefoot.live.fold import Fold
 from surefoot.live.opening import sealed
 from surefoot.live.play import DEGRADED, SHADOW, Request, check_free, payload
 from surefoot.live.store import Tx
@@ -22,10 +23,7 @@ def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
         row = tx.play(own)
         if row is not None:
             if row.experiment != live.name or row.request != asked.digest:
-                raise PlayConflict(
-                    f"id = {own!r} was given out for another request; the same id gets the same "
-                    "play only for the same context, allowed and default"
-                )
+                raise other_request(own)
             return live._entry(tx, row.seq)
         check_free(own)
     fold = live._current(tx)
@@ -40,23 +38,37 @@ def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -
     """Ask the account for what the policy proposed; if it says no, the default it is."""
     fold = live._fold
     allowed = fold.numbers(asked.allowed)
-    if play.is_default:
-        won = {"chosen": True} if play.reason is Reason.DEFAULT_BEST else {}
-        return _default(live, tx, play, asked, allowed, own, **won)
     instead = play._replace(arm=None, index=-1)
-    if fold.settings.shadow:
+    if fold.settings.shadow and not play.is_default:
         shadow = sealed(pack(play.arm, "arm"))
         return _default(live, tx, instead, asked, allowed, own, reason=SHADOW, shadow=shadow)
-    books, window = fold.books, fold.settings.reward_window
-    deadline = None if window is None else tx.now + window
-    told = payload(play, asked, allowed, (books.low, books.high, deadline))
-    hold = play.terms.hold
-    entry = live._append(tx, "decision.held", told, play=own, d_held=hold, gate=hold, done=True)
+    kind, told = proposal(fold, play, asked, tx.now)
+    hold = None if play.is_default else play.terms.hold
+    entry = live._append(tx, kind, told, play=own, d_held=hold or 0, gate=hold, done=True)
     if entry is not None:
         return entry
     fold.lose()  # the store has less than the fold believed: it is right
     short = instead._replace(reason=Reason.SLACK_SHORT, choice=None)
     return _default(live, tx, short, asked, allowed, own)
+
+
+def proposal(fold: Fold, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:
+    """The kind and payload of the entry that a proposed play becomes, if it is decided ``now``."""
+    allowed = fold.numbers(asked.allowed)
+    if play.is_default:
+        won = {"chosen": True} if play.reason is Reason.DEFAULT_BEST else {}
+        return "decision.defaulted", {**payload(play, asked, allowed, (0, 0, None)), **won}
+    books, window = fold.books, fold.settings.reward_window
+    deadline = None if window is None else now + window
+    return "decision.held", payload(play, asked, allowed, (books.low, books.high, deadline))
+
+
+def other_request(own: str) -> PlayConflict:
+    """The error for an id that is there already and was asked for something else."""
+    return PlayConflict(
+        f"id = {own!r} was given out for another request; the same id gets the same "
+        "play only for the same context, allowed and default"
+    )
 
 
 def _unproposed(live: Live, asked: Request) -> Play:

@@ -128,7 +128,7 @@ def checked_payload(payload: Any) -> dict[str, Any]:
     if type(payload) is not dict:
         raise InvalidInput(f"payload = {shown(payload)} must be a dict")
     try:
-        _check(payload, "payload")
+        check_exact(payload, "payload")
         copy: dict[str, Any] = json.loads(_ENCODER.encode(payload))
     except (RecursionError, ValueError) as problem:
         if isinstance(problem, InvalidInput):
@@ -139,16 +139,17 @@ def checked_payload(payload: Any) -> dict[str, Any]:
     return copy
 
 
-def _check(value: Any, place: str) -> None:
+def check_exact(value: Any, place: str) -> None:
+    """InvalidInput for a value that has no one text, such as a float."""
     kind = type(value)
     if kind is dict:
         for key, inner in value.items():
             if type(key) is not str:
                 raise InvalidInput(f"{place} has the key {shown(key)}; keys must be strings")
-            _check(inner, key)
+            check_exact(inner, key)
     elif kind is list:
         for inner in value:
-            _check(inner, place)
+            check_exact(inner, place)
     elif not (value is None or kind is str or kind is int or kind is bool):
         raise InvalidInput(
             f"{place} = {shown(value)} ({kind.__name__}) has no exact text; "

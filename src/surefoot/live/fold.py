@@ -7,6 +7,7 @@ in force, and the totals, which every entry has to confirm.
 from __future__ import annotations
 
 import copy
+import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
@@ -174,6 +175,26 @@ class Fold:
         """What was proposed did not come to be: this is no fold any more, and follows nothing."""
         self.head = ""
 
+    def branch(self, name: str, rights: int) -> Fold:
+        """A copy to decide by elsewhere, whose account has ``rights`` to spend, and no more.
+
+        Its randomness is its own, given the chain and ``name``: two branches do not draw the same.
+        """
+        twin, agent = Fold(self.experiment, self.own_policy), self.agent
+        twin.opened, twin.version, twin.settings = self.opened, self.version, self.settings
+        twin.removed, twin.head = set(self.removed), self.head
+        seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
+        copied = GenCB(
+            copy.deepcopy(agent.policy), agent.floor, seed, default_competes=agent.default_competes
+        )
+        copied.turns, copied.paused = agent.turns, agent.paused
+        books = copied._books = agent.floor.open(keep=0)
+        books.account = twin.account = Account(posted=rights)
+        plays = books.plays = Counted(0)
+        plays.pending, plays.unreported = self.books.plays.pending, self.books.plays.unreported
+        twin._agent = copied
+        return twin
+
     def candidates(self, allowed: Iterable[Any] | None) -> list[Any] | None:
         """The arms that may be played: those asked for, without those removed."""
         agent = self.agent
@@ -275,9 +296,8 @@ class Fold:
             self._move(_MOVES.get(entry.kind, {}))
         books.required += told.get("asked", 0)
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
-        if entry.kind in _LEARNT:
-            assert given is not None
-            self._learn(given, told["told"])
+        if given is not None:
+            self.learn(given, entry.kind, told)
         if entry.kind in _CLOSED and entry.play is not None:
             del self.waiting[entry.play]
 
@@ -287,8 +307,11 @@ class Fold:
             owner: Any = books.plays if name in _OF_PLAYS else books
             setattr(owner, name, getattr(owner, name) + change)
 
-    def _learn(self, given: Given, told: Any) -> None:
+    def learn(self, given: Given, kind: str, payload: dict[str, Any]) -> None:
         """Tell the policy a reward. One that cannot take it goes on without: it is booked."""
+        if kind not in _LEARNT:
+            return
+        told = payload["told"]
         base = told["base"] if isinstance(told, dict) else told
         agent: Any = self.agent
         try:

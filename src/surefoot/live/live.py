@@ -3,36 +3,35 @@
 from __future__ import annotations
 
 import dataclasses
-import warnings
+import threading
 from collections.abc import Callable, Iterable
-from typing import Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from surefoot._exact import shown
 from surefoot.agents import GenCB
-from surefoot.errors import (
-    InvalidInput,
-    RewardOutOfRange,
-    SurefootError,
-    UnknownAccount,
-    UnknownPlay,
-)
-from surefoot.floors import Outcome, Statement, statement
-from surefoot.live import changes, opening, recovery
+from surefoot.errors import InvalidInput, SurefootError, UnknownAccount, UnknownPlay
+from surefoot.floors import Statement, statement
+from surefoot.live import changes, leases, opening, recovery, reporting
 from surefoot.live.decide import decided
 from surefoot.live.entries import Entry
-from surefoot.live.fold import Fold, Given
+from surefoot.live.fold import Fold
+from surefoot.live.leases import Lease
 from surefoot.live.opening import Settings
 from surefoot.live.play import LivePlay, Request, checked_id
-from surefoot.live.reports import Report, Told, needs_base, super_arm, worth_of
 from surefoot.live.store import Store, Tx
+from surefoot.live.store.base import PAGE
 from surefoot.live.windows import microseconds
+
+if TYPE_CHECKING:
+    from surefoot.live.monitor import DefaultReport
+    from surefoot.live.worker import Worker
 
 T = TypeVar("T")
 SNAPSHOT_EVERY = 1000
 """How many entries lie between two snapshots of the policy."""
 
 
-class Live(changes.Changes):
+class Live(changes.Changes, reporting.Reporting):
     """The same agent, in a real product: what it answered is in the store, whatever happens.
 
     ``agent``: a fresh ``GenCB`` over a ``RewardFloor``, the ``config`` of another Live, or None for
@@ -43,11 +42,13 @@ class Live(changes.Changes):
     experiment. ``account``: whose floor it shares with other experiments; None: its own.
     ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
     books a missing reward at its worst; None: never. ``shadow``: the default plays always, and what
-    the policy would have done is written down. Raises InvalidInput for what cannot go live.
+    the policy would have done is written down. ``lease``: a ``Lease``, to decide from a slice of
+    the account without asking the store each time; None: ask it. Raises InvalidInput for what
+    cannot go live.
 
     Source: the books are those of ``GenCB``; durable holds, ids and recovery are ours. Any number
-    of Lives, in threads and processes, may share one experiment. None is a lock on its store: each
-    decision is one transaction, committed before it is answered.
+    of Lives, in threads and processes, may share one experiment. Each decision is one transaction,
+    committed before it is answered; under a lease it is in the worker's journal by then.
 
     >>> from surefoot import GenCB, RewardFloor, UCB1
     >>> from surefoot.live import MemoryStore
@@ -77,9 +78,12 @@ class Live(changes.Changes):
         account: str | None = None,
         reward_window: Any = None,
         shadow: bool = False,
+        lease: Lease | None = None,
     ) -> None:
         if not isinstance(shadow, bool):
             raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
+        if lease is not None and not isinstance(lease, Lease):
+            raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
         self.name = name
         self.degraded: str | None = None
         """Why nothing is explored any more; None: all is well."""
@@ -94,10 +98,15 @@ class Live(changes.Changes):
         self._account = name if account is None else account
         self._closed = False
         self._kept: recovery.Snapshot | None = None
+        self._worker: Worker | None = None
+        self._folding = threading.Lock()
+        """Of whoever reads or moves the fold: a work, or ``catch_up``."""
         try:
             if agent is not None:
                 self.store.open_account(self._account, agent.floor.places, True)
             self._start(payload)
+            if lease is not None:
+                self._worker = _worker(self, lease)
         except BaseException:
             if self._closes:
                 self.store.close()
@@ -149,56 +158,37 @@ class Live(changes.Changes):
         The context has to be plain values (see ``save``): it is kept with the play.
         """
         asked, own = Request.of(context, allowed, default), checked_id(id)
-        entry = self._run(lambda tx: decided(self, tx, asked, own))
+        if self._worker is not None:
+            entry = self._worker.select(asked, own)
+        else:
+            entry = self._run(lambda tx: decided(self, tx, asked, own))
         return LivePlay.of(entry, self._places)
 
-    def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
-        """Report what a play brought, or that the default was played; see ``GenCB.update``.
-
-        An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
-        the policy fail to learn the reward, it is booked all the same, and its error is raised.
-        """
-        name = _name(play)
-        told = Told.of(reward, name)
-
-        def report(book: Report, fold: Fold) -> Outcome:
-            actions, row, given = fold.agent._actions, book.row, book.given
-            if base_rewards is None:
-                needs_base(actions, row, given)
-                return book.settle(told)
-            return book.settle(super_arm(actions, row, given, reward, base_rewards))
-
-        outcome = self._report(name, report)
-        if outcome in (Outcome.BREACH, Outcome.CAPPED):
-            _warn(name, outcome)
-        return outcome
-
-    def expire(self, play: LivePlay | str) -> Outcome:
-        """No reward came in time: the worst is booked until the true reward arrives."""
-        return self._report(_name(play), lambda book, _: book.expire())
-
-    def void(self, play: LivePlay | str) -> Outcome:
-        """The play was never made, for good; its hold is released."""
-        return self._report(_name(play), lambda book, _: book.void())
-
-    def fall_back(self, play: LivePlay | str) -> Outcome:
-        """An exploration was decided, but the default was played instead."""
-        return self._report(_name(play), lambda book, _: book.fall_back())
-
-    def acknowledge(self, play: LivePlay | str) -> Outcome:
-        """Confirm a reward above r_max, so that the rest of it is credited."""
-        return self._report(_name(play), lambda book, _: book.acknowledge())
-
     def reap(self, limit: int = 500) -> list[str]:
-        """Expire the plays of this account whose reward window is over; returns their ids."""
+        """Expire the plays of this account whose reward window is over; returns their ids.
+
+        Leases that are overdue are forfeited, and what a dead worker left in this one's folder of
+        journals is entered. Call it now and then, from anywhere.
+        """
+        self.flush()
+        if self._worker is not None:
+            self._worker.take_over()
+        own = "" if self._worker is None else self._worker.owner
 
         def work(tx: Tx) -> list[str]:
+            self._current(tx)
+            leases.forfeited(self, tx, but=own)
             late = tx.due(tx.now, limit)
             for row in late:
-                self._booked(tx, row, lambda book, _: book.expire())
+                self._booked(tx, row, reporting.Telling("expire"))
             return [row.id for row in late]
 
         return self._run(work)
+
+    def flush(self) -> None:
+        """Enter in the ledger what is only in the journal; without a lease nothing is."""
+        if self._worker is not None:
+            self._worker.flush()
 
     def explain(self, play: LivePlay | str) -> str:
         """Say in one sentence, in numbers, why a play is what it is."""
@@ -206,7 +196,9 @@ class Live(changes.Changes):
 
     def play(self, play: str) -> LivePlay:
         """A play of this experiment as it was decided."""
-        entry = self._run(lambda tx: self._entry(tx, self._row(tx, play).seq))
+        entry = None if self._worker is None else self._worker.known(play)
+        if entry is None:
+            entry = self._run(lambda tx: self._entry(tx, self._row(tx, play).seq))
         return LivePlay.of(entry, self._places)
 
     @property
@@ -215,6 +207,7 @@ class Live(changes.Changes):
 
         On a shared account slack, held and reserve are the account's, the rest this experiment's.
         """
+        self.flush()
         return self._run(self._stated)
 
     def _stated(self, tx: Tx) -> Statement:
@@ -225,17 +218,29 @@ class Live(changes.Changes):
         earned = books.floor.unit.decimal(posted + books.required)
         return dataclasses.replace(statement(books), earned=earned)
 
+    def monitor(self, delta: float = 0.01) -> DefaultReport:
+        """Tell whether the default pays less than it was declared to; reads the whole ledger.
+
+        See ``surefoot.live.monitor``: its alarm is false with probability ``delta`` at most,
+        however often it is asked.
+        """
+        from surefoot.live.monitor import watch
+
+        return watch(self.store.entries(self._account), self.name, delta)
+
     @property
     def config(self) -> dict[str, Any]:
         """The configuration in force, plain JSON without floats; another Live can be made of it."""
         return self._run(lambda tx: dict(self._current(tx).opened[0]))
 
     def close(self) -> None:
-        """Write a last snapshot, and close the store if it was opened here."""
+        """Give back the lease, write a last snapshot, and close the store if it was opened here."""
         if self._closed:
             return
         self._closed = True
         try:
+            if self._worker is not None:
+                self._worker.close()
             if not self.degraded:
                 self._keep(self.store.transact(self._account, self._snapshot))
         finally:
@@ -256,6 +261,10 @@ class Live(changes.Changes):
         """One transaction, and now and then a snapshot after it."""
 
         def counted(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
+            with self._folding:
+                return counting(tx)
+
+        def counting(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
             result, fold = work(tx), self._fold
             known = 0 if self._kept is None else self._kept[0]
             due = fold.head == tx.row.head and fold.seq >= known + SNAPSHOT_EVERY
@@ -281,6 +290,17 @@ class Live(changes.Changes):
         except (SurefootError, OSError):
             return
 
+    def catch_up(self) -> None:
+        """Take in what others appended, without the account's lock; a work takes in the rest.
+
+        Only speed depends on it: what it cannot follow, the work sees as well.
+        """
+        new = list(self.store.entries(self._account, self._fold.seq, limit=10 * PAGE))
+        with self._folding:
+            fold = self._fold
+            if not (self.degraded or fold.lost):
+                recovery.caught_up(fold, lambda after: (e for e in new if e.seq > after), None)
+
     def _current(self, tx: Tx) -> Fold:
         """The fold as of this work: what others appended is taken in, what never came is undone."""
         if self.degraded or self._fold.follows(tx.row):
@@ -293,48 +313,26 @@ class Live(changes.Changes):
 
     def _append(self, tx: Tx, kind: str, payload: dict[str, Any], **moves: Any) -> Entry | None:
         """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
-        done, fold = moves.pop("done", False), self._fold
-        version = fold.version + (kind in ("experiment.opened", "experiment.configured"))
+        done = moves.pop("done", False)
+        version = self._fold.version + (kind in ("experiment.opened", "experiment.configured"))
         entry = tx.append(
             kind, experiment=self.name, payload=payload, config_version=version, **moves
         )
-        if entry is not None and not self.degraded and not fold.lost:
-            fold.apply(entry, done)
+        self._take(entry, done)
         return entry
 
-    def _report(self, name: str, report: Callable[[Report, Fold], Outcome]) -> Outcome:
-        def work(tx: Tx) -> tuple[Outcome, Exception | None]:
-            self._current(tx).unlearnt = None
-            outcome = self._booked(tx, self._row(tx, name), report)
-            return outcome, self._fold.unlearnt
-
-        outcome, unlearnt = self._run(work)
-        if unlearnt is not None:
-            raise unlearnt
-        return outcome
-
-    def _booked(self, tx: Tx, row: Any, report: Callable[[Report, Fold], Outcome]) -> Outcome:
-        fold = self._current(tx)
-        given = fold.waiting.get(row.id) or Given.of(self._entry(tx, row.seq), fold)
-        worth = worth_of(fold.agent._actions, given)
-        book = Report(fold.books.floor, row, given, worth)
-        outcome = report(book, fold)
-        version = fold.version if row.experiment == self.name else 1
-        for event in book.events:
-            entry = tx.append(
-                event.kind, experiment=row.experiment, play=row.id, d_posted=event.d_posted,
-                d_held=event.d_held, payload=event.payload, config_version=version,
-            )  # fmt: skip
-            if entry is not None and not self.degraded:
-                fold.apply(entry)
-        return outcome
+    def _take(self, entry: Entry | None, done: bool = False) -> None:
+        """Fold an entry that was appended."""
+        if entry is not None and not self.degraded and not self._fold.lost:
+            self._fold.apply(entry, done)
 
     def _row(self, tx: Tx, name: str) -> Any:
         row = tx.play(name)
         if row is None or row.experiment != self.name:
             raise UnknownPlay(
                 f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
-                "play that select() returned, or its id"
+                "play that select() returned, or its id (of a play under another worker's lease "
+                "the ledger knows after that worker's next flush)"
             )
         return row
 
@@ -342,31 +340,16 @@ class Live(changes.Changes):
         return next(iter(tx.entries(seq - 1, 1)))
 
 
+def _worker(live: Live, lease: Lease) -> Worker:
+    try:
+        from surefoot.live.worker import Worker
+    except ModuleNotFoundError:  # fcntl
+        raise InvalidInput("lease: this system lacks the file locks that a journal needs") from None
+    return Worker(live, lease)
+
+
 def _opened(target: Any) -> Store:
     from surefoot.live.store import open_store
 
     store: Store = open_store(target)
     return store
-
-
-def _name(play: Any) -> str:
-    name = play.id if isinstance(play, LivePlay) else play
-    if not isinstance(name, str):
-        raise UnknownPlay(
-            f"play {shown(play)} is no play of a live agent; report the play that select() "
-            "returned, or its id, a string"
-        )
-    return name
-
-
-def _warn(name: str, outcome: Outcome) -> None:
-    if outcome is Outcome.CAPPED:
-        meaning = "above the range: it counts as r_max until acknowledge(play)"
-    else:
-        meaning = "outside what was declared: it is booked, and may break the floor"
-    warnings.warn(
-        f"the reward of play {name} is {meaning}; rewards on another scale need "
-        "RewardFloor(..., reward_range=(low, high))",
-        RewardOutOfRange,
-        stacklevel=3,
-    )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -89,12 +89,14 @@ class LivePlay:
     reason: str
     slack: Decimal
     worst_case: Decimal
-    seq: int
-    """The number of its entry in the ledger."""
+    seq: int | None = field(compare=False)
+    """The number of its entry in the ledger; None: it is in its worker's journal only, so far."""
     deadline: int | None
     """When it expires, in microseconds of the store's clock; None: never."""
     shadow: Any
     """The arm the policy would have played, in shadow mode."""
+    lease: str | None
+    """The lease it was decided under: then the slack is what was left of that."""
     play: Play
     """The same, as an agent in a process of its own would have given it out."""
 
@@ -114,7 +116,8 @@ class LivePlay:
                 f"Play {self.id} is the default because the policy only watches; it would have "
                 f"played arm {self.shadow!r}."
             )
-        return explain(self.play)
+        of_lease = "" if self.lease is None else f" The slack is that of lease {self.lease}."
+        return explain(self.play) + of_lease
 
     @classmethod
     def of(cls, entry: Any, places: int) -> LivePlay:
@@ -122,20 +125,28 @@ class LivePlay:
         told = entry.payload
         explores = entry.kind == "decision.held"
         arm = unpack(told["arm"]) if explores else None
-        available = entry.reserve + entry.posted - entry.held + entry.d_held
+        available, held = _before(entry)
         choice = unpack(told["choice"])
         reason = told["reason"]
         play = Play(
             entry.play, arm, told["index"] if explores else -1,
             Reason(reason) if reason in Reason.__members__ else Reason.PAUSED,
-            told["turn"], terms_of(told), places, available, entry.held - entry.d_held,
+            told["turn"], terms_of(told), places, available, held,
             told["pending"], told["unreported"], None if choice is None else Choice(*choice),
         )  # fmt: skip
         shadow = unpack(told["shadow"]) if "shadow" in told else None
         return cls(
-            entry.play, arm, play.index, reason, play.slack, play.worst_case, entry.seq,
-            told["deadline"], shadow, play,
+            entry.play, arm, play.index, reason, play.slack, play.worst_case, entry.seq or None,
+            told["deadline"], shadow, told.get("lease"), play,
         )  # fmt: skip
+
+
+def _before(entry: Any) -> tuple[int, int]:
+    """What was available and held before a decision, in its account or its lease."""
+    if "lease" in entry.payload:
+        return entry.payload["unspent"], 0
+    held = entry.held - entry.d_held
+    return entry.reserve + entry.posted - held, held
 
 
 def terms_of(told: dict[str, Any]) -> Terms:

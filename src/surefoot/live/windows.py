@@ -13,8 +13,8 @@ _LONGEST = 100 * 366 * 86_400
 """A century, in seconds: what is longer is a mistake in the unit."""
 
 
-def microseconds(window: Any) -> int | None:
-    """A reward window, in seconds or as a timedelta, in microseconds of the store's clock.
+def microseconds(window: Any, name: str = "reward_window") -> int | None:
+    """A length of time, in seconds or as a timedelta, in microseconds of the store's clock.
 
     >>> from datetime import timedelta
     >>> microseconds(0.5), microseconds(timedelta(hours=1)), microseconds(None)
@@ -23,12 +23,12 @@ def microseconds(window: Any) -> int | None:
     if window is None:
         return None
     if isinstance(window, timedelta):
-        seconds = exact(window.total_seconds(), "reward_window")
+        seconds = exact(window.total_seconds(), name)
     else:
-        seconds = exact(window, "reward_window")
+        seconds = exact(window, name)
     if isinstance(window, bool) or not 0 < seconds <= _LONGEST:
         raise InvalidInput(
-            f"reward_window = {shown(window)} must be seconds > 0, at most a century, a timedelta, "
-            "or None: a reward may take for ever"
+            f"{name} = {shown(window)} must be seconds > 0, at most a century, a timedelta, "
+            "or None: for ever"
         )
     return max(1, int(seconds * _MICRO))

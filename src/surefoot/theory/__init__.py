@@ -17,6 +17,7 @@ from surefoot.theory import (
     lower_bounds,
     mean_variance,
     self_funding,
+    sequential,
 )
 from surefoot.theory.bound import Bound, Term
 
@@ -31,4 +32,5 @@ __all__ = [
     "lower_bounds",
     "mean_variance",
     "self_funding",
+    "sequential",
 ]

@@ -180,6 +180,13 @@ class Rows:
         rows = self._rows(sql.PLAY, key_account=account, key_id=play)
         return sql.as_play(rows[0]) if rows else None
 
+    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]:
+        found: list[PlayRow] = []
+        for start in range(0, len(plays), PAGE):
+            some = plays[start : start + PAGE]
+            found += map(sql.as_play, self._rows(sql.PLAYS, key_account=account, ids=some))
+        return found
+
     def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
         rows = self._rows(sql.DUE, key_account=account, now=now, most=limit)
         return [sql.as_play(row) for row in rows]

@@ -138,6 +138,9 @@ class _Account:
     def read_play(self, account: str, play: str) -> PlayRow | None:
         return self.plays.get(play)
 
+    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]:
+        return [self.plays[play] for play in plays if play in self.plays]
+
     def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
         return earliest(self.waiting.values(), now)[:limit]
 

@@ -155,6 +155,9 @@ ENTRIES = (
 
 ADD_PLAYS = sa.insert(play)
 PLAY = sa.select(*_body(play)).where(_key(play, "account"), _key(play, "id"))
+PLAYS = sa.select(*_body(play)).where(
+    _key(play, "account"), play.c.id.in_(sa.bindparam("ids", expanding=True))
+)
 DUE = (
     sa.select(*_body(play))
     .where(_key(play, "account"), _WAITING, play.c.deadline < sa.bindparam("now"))

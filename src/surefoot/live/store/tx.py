@@ -25,6 +25,7 @@ class Committed(Protocol):
 
     def read_entries(self, account: str, after: int, most: int) -> list[Entry]: ...
     def read_play(self, account: str, play: str) -> PlayRow | None: ...
+    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]: ...
     def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]: ...
     def read_lease(self, account: str, lease: str) -> LeaseRow | None: ...
     def read_leases(self, account: str) -> list[LeaseRow]: ...
@@ -67,6 +68,12 @@ class Pending:
             self.was[play] = self.committed.read_play(self.row.name, play)
         return self.was[play]
 
+    def fetch(self, plays: Iterable[str]) -> None:
+        """Read plays that are going to be asked for, all at once."""
+        new = [play for play in set(plays) if play not in self.was]
+        found = {row.id: row for row in self.committed.read_plays(self.row.name, new)}
+        self.was.update((play, found.get(play)) for play in new)
+
     def lease(self, lease: str) -> LeaseRow | None:
         """A lease after the works so far."""
         if lease in self.leases:
@@ -99,6 +106,11 @@ class Tx:
         if not isinstance(play, str):
             raise InvalidInput(f"play = {shown(play)} must be a string, the id of a play")
         return self._plays.get(play) or self._pending.play(play)
+
+    def fetch(self, plays: Iterable[str]) -> None:
+        """Read plays that are going to be asked for: one question instead of many."""
+        self._check_alive()
+        self._pending.fetch(plays)
 
     def due(self, now: int, limit: int = 500) -> list[PlayRow]:
         """The open explorations whose deadline is before ``now``, the longest overdue first."""

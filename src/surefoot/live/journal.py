@@ -1,0 +1,170 @@
+"""The journal: a worker's own file, written before it answers, so that its death loses nothing.
+
+One line a step, with a checksum; a lock that the kernel drops with the process tells a journal in
+use from one left behind. What is written survives the process. A power cut may take what was not
+synced: the kernel's boot id, kept in the first line, tells the one from the other.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import zlib
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any, NamedTuple
+
+from surefoot.errors import InvalidInput, StoreUnavailable
+from surefoot.live.entries import canonical
+
+_BOOT = Path("/proc/sys/kernel/random/boot_id")
+_SUFFIX = ".journal"
+
+
+def boot_id() -> str:
+    """What tells one start of this machine from the next; empty where nothing does."""
+    try:
+        return _BOOT.read_text().strip()
+    except OSError:
+        return ""
+
+
+class Header(NamedTuple):
+    """The first line: whose journal it is."""
+
+    account: str
+    experiment: str
+    owner: str
+    boot: str
+    durable: bool
+
+
+class Journal:
+    """An append-only file, locked by the process that made it.
+
+    Raises StoreUnavailable if a line cannot be written: then the file is as it was before.
+    InvalidInput for a folder that cannot hold it.
+    """
+
+    def __init__(self, folder: Path, header: Header) -> None:
+        self.path = folder / f"{header.owner}{_SUFFIX}"
+        self._sync = header.durable
+        new = folder / f".{header.owner}.new"
+        self._process = os.getpid()
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+            # It gets its name once it is locked: until then nobody takes it for left behind.
+            self._file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            self._start = self._end = self._append(header._asdict())
+            os.fsync(self._file)
+            new.rename(self.path)
+        except OSError as problem:
+            raise InvalidInput(
+                f"journal = {str(folder)!r} cannot hold a journal: {problem.strerror}; name a "
+                "folder on a local disk"
+            ) from problem
+
+    def write(self, step: dict[str, Any]) -> None:
+        """Append a step: it is there whatever becomes of this process, once this returns."""
+        self.check()
+        try:
+            length = self._append(step)
+            if self._sync:
+                os.fdatasync(self._file)
+        except OSError as problem:
+            os.ftruncate(self._file, self._end)
+            raise StoreUnavailable(
+                f"the journal {str(self.path)!r} cannot be written, nothing was decided or "
+                f"booked: {problem.strerror}"
+            ) from problem
+        self._end += length
+
+    def check(self) -> None:
+        """InvalidInput in a forked child, and once it is closed."""
+        if os.getpid() != self._process:
+            raise InvalidInput("this agent was opened by another process; open one of your own")
+        if self._file < 0:
+            raise InvalidInput("this agent is closed; open it again")
+
+    def _append(self, value: dict[str, Any]) -> int:
+        data = _line(value)
+        if os.write(self._file, data) != len(data):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        return len(data)
+
+    def clear(self) -> None:
+        """Forget all steps: they are in the ledger."""
+        os.ftruncate(self._file, self._start)
+        self._end = self._start
+
+    def remove(self) -> None:
+        """Delete the file; its steps are in the ledger."""
+        self.path.unlink(missing_ok=True)
+        self.close()
+
+    def close(self) -> None:
+        """Let go of the file and leave it behind, as a process does that is killed."""
+        if self._file >= 0:
+            os.close(self._file)
+            self._file = -1
+
+
+class LeftBehind(NamedTuple):
+    """A journal that no process uses any more, locked until it is closed."""
+
+    header: Header
+    steps: list[dict[str, Any]]
+    whole: bool
+    """Whether nothing that was answered can be missing from its end."""
+    path: Path
+
+
+def left_behind(folder: Path, account: str, experiment: str, boot: str) -> Iterator[LeftBehind]:
+    """The journals of an experiment whose workers are gone; each is locked while it is looked at.
+
+    Whoever takes one deletes its file once its steps are in the ledger.
+    """
+    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+        try:
+            file = os.open(path, os.O_RDWR)
+        except FileNotFoundError:
+            continue
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            if os.fstat(file).st_nlink:
+                found = _read(path, boot)
+                if found is not None and found.header[:2] == (account, experiment):
+                    yield found
+        except BlockingIOError:
+            continue
+        finally:
+            os.close(file)
+
+
+def _read(path: Path, boot: str) -> LeftBehind | None:
+    first, *lines = path.read_bytes().split(b"\n")
+    said = _parsed(first)
+    if said is None:
+        return None
+    header = Header(**said)
+    steps = [_parsed(line) for line in lines[:-1]]  # after the last line feed nothing was answered
+    survived = header.durable or header.boot == boot != ""
+    whole = survived and None not in steps
+    return LeftBehind(header, [step for step in steps if step is not None], whole, path)
+
+
+def _line(value: dict[str, Any]) -> bytes:
+    text = canonical(value).encode("ascii")
+    return b"%08x %s\n" % (zlib.crc32(text), text)
+
+
+def _parsed(line: bytes) -> dict[str, Any] | None:
+    """The step of a line; None if it is not whole."""
+    checksum, _, text = line.partition(b" ")
+    if checksum != b"%08x" % zlib.crc32(text) or not text:
+        return None
+    value: dict[str, Any] = json.loads(text)
+    return value

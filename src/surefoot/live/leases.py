@@ -1,0 +1,166 @@
+"""Leases inside a transaction: a slice of the account is granted, spent, and closed once.
+
+A lease counts as held from its grant on, so whatever its worker decides with it, and whether or
+not anybody hears of that again, the account has paid for it.
+"""
+
+from __future__ import annotations
+
+import re
+from dataclasses import dataclass
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot._exact import shown
+from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
+from surefoot.live.reporting import Retelling
+from surefoot.live.store import Tx
+from surefoot.live.store.base import LeaseRow
+from surefoot.live.windows import microseconds
+
+if TYPE_CHECKING:
+    from surefoot.live.live import Live
+
+SHARE = 4
+"""A lease takes at most this part of what is available, so that the next worker gets one too."""
+
+_OWNER = re.compile(r"[A-Za-z0-9_-]{1,24}")
+
+
+@dataclass(frozen=True)
+class Lease:
+    """How a worker decides from a slice of the account, without asking the store each time.
+
+    ``journal``: a folder on a local disk, where each worker keeps a file; workers of one host may
+    share it, and take over what a dead one left there. ``plays``: how many explorations a lease is
+    for, and how many plays are written to the ledger at a time. ``seconds``: how long a worker may
+    keep to itself what it decided and was told; after that ``reap``, of any worker, forfeits its
+    lease. ``durable``: sync the journal before each answer. ``owner``: what the names of its leases
+    and plays start with. ``boot``: what tells one start of this machine from the next; None: what
+    the kernel says.
+
+    Source: escrow; the account's rules for leases are ours.
+
+    Holds when: the journal's disk keeps what a process wrote (a power cut may take it: that costs
+    what is left of the lease, never the promise, and nothing if ``durable``). Does not hold when:
+    the folder is on a network file system, whose locks cannot be trusted.
+    """
+
+    journal: str | Path
+    plays: int = 100
+    seconds: Any = 60.0
+    durable: bool = False
+    owner: str | None = None
+    boot: str | None = None
+
+    def __post_init__(self) -> None:
+        if not isinstance(self.journal, str | Path) or not str(self.journal):
+            raise InvalidInput(f"journal = {shown(self.journal)} must name a folder")
+        if type(self.plays) is not int or not 1 <= self.plays <= 100_000:
+            raise InvalidInput(f"plays = {shown(self.plays)} must be an int within 1..100000")
+        if not isinstance(self.durable, bool):
+            raise InvalidInput(f"durable = {shown(self.durable)} must be True or False")
+        if self.seconds is None:
+            raise InvalidInput("seconds = None: a lease must end; give a number of seconds")
+        microseconds(self.seconds, "seconds")
+        if self.owner is not None and not (
+            isinstance(self.owner, str) and _OWNER.fullmatch(self.owner)
+        ):
+            raise InvalidInput(
+                f"owner = {shown(self.owner)} must be 1 to 24 letters, digits, '-' or '_', or None"
+            )
+
+    @property
+    def term(self) -> int:
+        """``seconds`` in microseconds."""
+        return microseconds(self.seconds, "seconds") or 0
+
+
+def written(live: Live, tx: Tx, steps: list[dict[str, Any]]) -> dict[str, str]:
+    """Enter a journal's steps in the ledger, but for those that are in it already.
+
+    Returns the new names of plays whose id another worker had given out by then.
+    """
+    names: dict[str, str] = {}
+    for step in steps:
+        if "kind" in step:
+            _decided(live, tx, step, names)
+        else:
+            _told(live, tx, step, names)
+    return names
+
+
+def _decided(live: Live, tx: Tx, step: dict[str, Any], names: dict[str, str]) -> None:
+    told, name = step["payload"], step["play"]
+    lease = told["lease"]
+    spare = f"{lease}-{step['number']}"
+    while (row := tx.play(name)) is not None and row.lease != lease:
+        # Both answers are out, and either may be played: each is booked, as a play of its own.
+        name, spare = spare, f"{spare}x"
+        names[step["play"]], told = name, {**told, "asked": step["play"]}
+    if row is not None:
+        return
+    held = 0
+    if step["kind"] == "decision.held":
+        granted = tx.lease(lease)
+        held = told["hold"] if granted is not None and granted.state == "forfeited" else 0
+    entry = tx.append(
+        step["kind"], experiment=live.name, play=name, payload=told, d_posted=held, d_held=held,
+        config_version=step["version"],
+    )  # fmt: skip
+    live._take(entry)
+
+
+def _told(live: Live, tx: Tx, step: dict[str, Any], names: dict[str, str]) -> None:
+    name = names.get(step["play"], step["play"])
+    try:
+        live._booked(tx, live._row(tx, name), Retelling(step["how"], step["told"]))
+    except (InvalidInput, PlayConflict, UnknownPlay) as problem:
+        # It was taken in good faith and came second: the ledger keeps it, the books do not.
+        told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
+        live._append(tx, "assumption.broken", told)
+
+
+def granted(live: Live, tx: Tx, settings: Lease, owner: str, hold: int) -> LeaseRow | None:
+    """A new lease for explorations that can lose ``hold`` each; None while that is too early.
+
+    Its size is a part of what is available: it pays once the account funds itself.
+    """
+    amount = min(settings.plays * max(hold, 1), tx.row.available // SHARE)
+    if live.degraded or amount < max(2 * hold, 1):
+        return None
+    epoch = tx.row.seq + 1
+    lease = LeaseRow(f"{owner}-{epoch}", live.name, owner, epoch, amount, 0, tx.now + settings.term)
+    payload = {
+        "lease": lease.id, "owner": owner, "epoch": epoch, "amount": amount,
+        "expires": lease.expires,
+    }  # fmt: skip
+    live._append(tx, "lease.granted", payload, d_held=amount, gate=amount)
+    return lease
+
+
+def returned(live: Live, tx: Tx, owner: str, whole: bool = True) -> None:
+    """Close an owner's leases; what is left of them is lost unless its journal is whole."""
+    for lease in tx.leases():
+        if (lease.owner, lease.experiment) == (owner, live.name):
+            _close(live, tx, lease, "returned" if whole else "forfeited")
+
+
+def forfeited(live: Live, tx: Tx, but: str) -> None:
+    """Close the account's leases that are overdue, but one owner's: what is left counts as lost.
+
+    Their workers may be alive and go on: all they can spend is booked at its worst now.
+    """
+    for lease in tx.leases():
+        if lease.expires < tx.now and lease.owner != but:
+            _close(live, tx, lease, "forfeited")
+
+
+def _close(live: Live, tx: Tx, lease: LeaseRow, how: str) -> None:
+    left = lease.unspent
+    payload = {"lease": lease.id, "unspent": left, "spent": lease.spent}
+    entry = tx.append(
+        f"lease.{how}", experiment=lease.experiment, payload=payload,
+        d_posted=-left if how == "forfeited" else 0, d_held=-left,
+    )  # fmt: skip
+    live._take(entry)

@@ -1,0 +1,179 @@
+"""The monitor: whether what default plays were told to have paid bears out their declared value.
+
+A default of known value counts as that value, whatever it paid. If it really pays less, every
+deposit is overstated; the books cannot see it, only the rewards told with default plays can.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+from surefoot._exact import Unit
+from surefoot.errors import InvalidInput
+from surefoot.live.entries import Entry
+from surefoot.theory._inputs import fraction
+from surefoot.theory.sequential import Shortfall, Stretch
+
+DELTA = 0.01
+"""With which probability a default that keeps its word is called below, unless said otherwise."""
+
+
+class DefaultReport(NamedTuple):
+    """What the rewards of default plays say of the declared value; since it was last changed."""
+
+    told: int
+    """How many default plays of a known value were reported with their reward."""
+    untold: int
+    """How many were reported without it: they say nothing."""
+    of_interval: int
+    """How many were of an interval, which is not tested: below its l a reward is a breach."""
+    mean: float | None
+    """The mean of the rewards told, each within the range; None: none was told."""
+    declared: float | None
+    """The mean of the values declared for these plays."""
+    clipped: int
+    """How many rewards lay outside the range, and count as its nearer end."""
+    evidence: float
+    """ln W of ``Shortfall``, now."""
+    p_value: float
+    """At most delta with probability delta if the declared values are true, whenever one looks."""
+    alarm: bool
+    """Whether p_value <= delta: the mean is, or was, below the declared one."""
+    worst: Stretch | None
+    """The rewards that the evidence is about; None: there was never any."""
+
+    def __str__(self) -> str:
+        """One line, as ``surefoot status`` prints it."""
+        if not self.told:
+            if self.of_interval and not self.untold:
+                return "an interval, whose ends are checked at every play; its mean is not tested"
+            return "no reward was told with its plays, so nothing can be said of its value"
+        text = f"{self.told:,} rewards told, {_means(self)}: "
+        if not self.alarm or self.worst is None:
+            return f"{text}in line, p = {self.p_value:.1g}"
+        where = f"rewards {self.worst.first:,} to {self.worst.last:,}: {_means(self.worst)}"
+        return f"{text}below, p = {self.p_value:.1g} ({where})"
+
+    def plain(self) -> dict[str, Any]:
+        """The same as plain JSON."""
+        return {**self._asdict(), "worst": self.worst and self.worst._asdict()}
+
+
+def _means(of: Any) -> str:
+    return f"mean {of.mean:,.4g} of declared {of.declared:,.4g}"
+
+
+class DefaultMonitor:
+    """A fold of one experiment's entries: the test of its default's declared value.
+
+    ``delta``: the probability of a false alarm. A change of the default or of the range of rewards
+    starts the test anew; plays decided before it are left out from there on. Kept in memory are
+    the test and the default plays not yet reported, never what has been.
+
+    Holds when: as ``Shortfall``, for the plays that the default got. Does not hold when: rewards
+    of default plays are told by what they are, as when only good ones are.
+    """
+
+    def __init__(self, experiment: str, delta: Any = DELTA) -> None:
+        self.experiment = experiment
+        self.delta = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests")
+        self._test = Shortfall()
+        self._unit = Unit(0)
+        self._known: tuple[Any, ...] = ()
+        self._since = 0
+        """The version of the configuration that the test began with."""
+        self._waiting: dict[str | None, int | None] = {}
+        self._untold = self._of_interval = 0
+
+    def take(self, entry: Entry) -> None:
+        """Take the next entry of the account; InvalidInput for one that cannot be read."""
+        if entry.experiment != self.experiment:
+            return
+        try:
+            self._take(entry)
+        except (ArithmeticError, LookupError, TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"entry {entry.seq} ({entry.kind}) cannot be read ({type(error).__name__}: "
+                f"{error}); verify the ledger"
+            ) from None
+
+    def _take(self, entry: Entry) -> None:
+        told = entry.payload
+        match entry.kind:
+            case "experiment.opened" | "experiment.configured":
+                self._configure(told["floor"], entry.config_version)
+            case "decision.defaulted" if entry.config_version >= self._since:
+                self._waiting[entry.play] = None if "upper" in told else told["value"]
+            case "decision.voided":
+                self._waiting.pop(entry.play, None)
+            case "decision.confirmed" if entry.play in self._waiting:
+                self._confirmed(self._waiting.pop(entry.play), told)
+
+    def _configure(self, floor: dict[str, Any], version: int) -> None:
+        known = floor["default"], floor["low"], floor["high"]
+        if known == self._known:
+            return
+        self._known, self._since, self._unit = known, version, Unit(floor["places"])
+        # The books have r_max rounded down; with one unit more no reward within the range is cut.
+        ends = self._unit.decimal(floor["low"]), self._unit.decimal(floor["high"] + 1)
+        self._test = Shortfall(ends)
+        self._waiting.clear()
+        self._untold = self._of_interval = 0
+
+    def _confirmed(self, value: int | None, told: dict[str, Any]) -> None:
+        if value is None:
+            self._of_interval += 1
+        elif "reward" not in told:
+            self._untold += 1
+        else:  # as it was told: in units it is rounded down, and would be short of a true value
+            self._test.update(Decimal(told["told"]), self._unit.decimal(value))
+
+    def report(self) -> DefaultReport:
+        """What can be said so far."""
+        test = self._test
+        return DefaultReport(
+            told=test.n, untold=self._untold, of_interval=self._of_interval, mean=test.mean,
+            declared=test.declared, clipped=test.clipped, evidence=test.evidence,
+            p_value=test.p_value, alarm=test.below(self.delta), worst=test.worst,
+        )  # fmt: skip
+
+
+def watch(entries: Iterable[Entry], experiment: str, delta: Any = DELTA) -> DefaultReport:
+    """What an account's entries say of the default of one experiment.
+
+    >>> import surefoot as sf
+    >>> from surefoot.live import MemoryStore
+    >>> store = MemoryStore()
+    >>> floor = sf.RewardFloor(default=0.7, alpha=0.05)
+    >>> live = sf.Live(sf.GenCB(sf.UCB1(n_arms=2), floor), store, shadow=True)
+    >>> for visit in range(200):
+    ...     _ = live.update(live.select(), reward=0.6)
+    >>> report = watch(store.entries("default"), "default")
+    >>> report.told, report.alarm
+    (200, True)
+    """
+    monitor = DefaultMonitor(experiment, delta)
+    for entry in entries:
+        monitor.take(entry)
+    return monitor.report()
+
+
+class Monitors:
+    """A ``DefaultMonitor`` for each experiment of an account."""
+
+    def __init__(self, delta: Any = DELTA) -> None:
+        self.delta = delta
+        self.of: dict[str, DefaultMonitor] = {}
+
+    def take(self, entry: Entry) -> None:
+        """Take the next entry of the account."""
+        if entry.kind == "experiment.opened":
+            self.of.setdefault(entry.experiment, DefaultMonitor(entry.experiment, self.delta))
+        if entry.experiment in self.of:
+            self.of[entry.experiment].take(entry)
+
+    def reports(self) -> dict[str, DefaultReport]:
+        """What can be said so far, by experiment."""
+        return {name: monitor.report() for name, monitor in self.of.items()}

@@ -1,0 +1,273 @@
+"""The worker: what one process decides and is told under its lease, between two flushes.
+
+It has a lock, a journal and a copy of the fold of its own. The copy's account is the lease: what
+is left of it is all that an exploration may lose, so the gate is the one that every agent has.
+"""
+
+from __future__ import annotations
+
+import secrets
+import threading
+import time
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from surefoot.errors import StoreUnavailable
+from surefoot.floors import Outcome
+from surefoot.live import leases
+from surefoot.live.decide import decided, other_request, proposal
+from surefoot.live.entries import Entry, check_exact
+from surefoot.live.fold import Fold, Given
+from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
+from surefoot.live.leases import Lease
+from surefoot.live.play import Request, check_free
+from surefoot.live.reporting import Telling, book
+from surefoot.live.store import Tx, moves
+from surefoot.live.store.base import LeaseRow, PlayRow
+
+if TYPE_CHECKING:
+    from surefoot.live.live import Live
+
+monotonic = time.monotonic
+
+
+def fresh() -> str:
+    """A name that nobody has had before."""
+    return secrets.token_hex(6)
+
+
+class Own(NamedTuple):
+    """A play as this worker knows it, which may be more than the ledger does."""
+
+    row: PlayRow
+    given: Given
+    entry: Entry | None
+    """The decision as it will be entered; None if it is in the ledger already."""
+
+
+class Renewed(NamedTuple):
+    """What a flush came to: a lease and a copy of the fold to decide by, or a decision."""
+
+    own: dict[str, Own]
+    lease: LeaseRow | None
+    local: Fold | None
+    entry: Entry | None
+
+
+class Worker:
+    """Decides and takes reports in the name of a ``Live``, by rights that were set aside before.
+
+    Any number of threads may use it; they take turns.
+    """
+
+    def __init__(self, live: Live, settings: Lease) -> None:
+        self.settings = settings
+        self.owner = f"{settings.owner or 'w'}-{fresh()}"
+        """Never given twice: leases of this owner are those of this journal, and of no other."""
+        self._live, self._lock = live, threading.RLock()
+        self._boot = boot_id() if settings.boot is None else settings.boot
+        self._folder, self._term = Path(settings.journal), settings.term
+        self._steps: list[dict[str, Any]] = []
+        """What is in the journal and not in the ledger."""
+        self._own: dict[str, Own] = {}
+        self._lease: LeaseRow | None = None
+        """None: no exploration may be decided here until the next flush brings one."""
+        self._local: Fold | None = None
+        self._number = 0
+        self._hold = 0
+        """What the newest exploration could lose: leases are sized by it."""
+        self._since = monotonic()
+        self.take_over()
+        header = Header(live._account, live.name, self.owner, self._boot, settings.durable)
+        self._journal = Journal(self._folder, header)
+
+    def select(self, asked: Request, own: str | None) -> Entry:
+        """Decide a play: from the lease if it covers the worst, else from the account."""
+        with self._lock:
+            self._journal.check()
+            if own is not None:
+                known = self._own.get(own)
+                if known is not None and known.entry is not None:
+                    if known.row.request != asked.digest:
+                        raise other_request(own)
+                    return known.entry
+                live, name = self._live, own if known is None else known.row.id
+                if known is not None or live.store.play(live._account, own) is not None:
+                    return live._run(lambda tx: decided(live, tx, asked, name))
+                check_free(own)
+            if self._due or not self._covers(asked.default):
+                entry = self._renew(asked, own)
+                if entry is not None:
+                    return entry
+            return self._decide(asked, own)
+
+    def report(self, name: str, telling: Telling) -> Outcome | None:
+        """Book a report; None if it is for the ledger to take, which is not asked here."""
+        with self._lock:
+            self._journal.check()
+            known = self._own.get(name) or self._adopted(name)
+            local = self._local
+            if known is None or local is None:
+                return None
+            booked = book(local, known.row, known.given, telling)
+            events = booked.report.events
+            if not events:
+                return booked.outcome
+            self._write({"play": known.row.id, "how": telling.how, "told": booked.text})
+            row, local.unlearnt = known.row, None
+            for event in events:
+                row = moves.moved(row, event.kind, event.payload)
+                local.learn(known.given, event.kind, event.payload)
+            self._own[name] = known._replace(row=row)
+            if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
+                self._lease = None  # what it broke is for all to know before more is lost
+            if self._due or self._lease is None:
+                with suppress(StoreUnavailable):  # the journal has it; the next flush tries again
+                    self._renew()
+            if local.unlearnt is not None:
+                raise local.unlearnt
+            return booked.outcome
+
+    def known(self, name: str) -> Entry | None:
+        """The decision of a play that is not in the ledger yet."""
+        with self._lock:
+            known = self._own.get(name)
+            return None if known is None else known.entry
+
+    def flush(self) -> None:
+        """Enter in the ledger what is only in the journal."""
+        with self._lock:
+            if self._steps or (self._lease is not None and self._due):
+                self._renew()
+
+    def close(self) -> None:
+        """Enter everything, give the lease back, and delete the journal."""
+        with self._lock:
+            try:
+                self._renew(last=True)
+            except BaseException:
+                self.abandon()  # whoever comes next enters what is there
+                raise
+            self._journal.remove()
+
+    def abandon(self) -> None:
+        """Leave everything as a killed process does."""
+        with self._lock:
+            self._journal.close()
+
+    def take_over(self) -> None:
+        """Enter what dead workers left in the folder, and close their leases."""
+        live = self._live
+        for found in left_behind(self._folder, live._account, live.name, self._boot):
+            live._run(_entering(live, found))
+            found.path.unlink()
+
+    @property
+    def _due(self) -> bool:
+        """Whether what is in the journal ought to be in the ledger."""
+        late = 2 * (monotonic() - self._since) * 1e6 >= self._term
+        return len(self._steps) >= 2 * self.settings.plays or late
+
+    def _covers(self, default: Any) -> bool:
+        local = self._local
+        if local is None or self._lease is None or local.lost:
+            return False
+        terms = local.books.terms(default)
+        self._hold = terms.hold
+        return local.agent.paused or local.account.available >= terms.hold
+
+    def _decide(self, asked: Request, own: str | None) -> Entry:
+        local, lease = self._local, self._lease
+        assert local is not None
+        assert lease is not None
+        left = local.account.available
+        play = local.decide(asked.context, asked.allowed, asked.default)
+        now = lease.expires - self._term + int((monotonic() - self._since) * 1e6)
+        kind, told = proposal(local, play, asked, now)
+        told = {**told, "lease": lease.id, "unspent": left}
+        check_exact(told, "payload")
+        number = self._number = self._number + 1
+        name = own or f"{lease.id}-{number}"
+        row = moves.decided(name, local.experiment, 0, kind, told)
+        entry = Entry(
+            seq=0, kind=kind, experiment=local.experiment, play=name, at=0, actor="",
+            config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
+            payload=told, prev="", hash="",
+        )  # fmt: skip
+        step = {"kind": kind, "play": name, "payload": told, "version": local.version}
+        self._write({**step, "number": number})
+        self._own[name] = Own(row, Given.of(entry, local), entry)
+        return entry
+
+    def _write(self, step: dict[str, Any]) -> None:
+        """Into memory first: what an interrupt leaves is in the ledger later, answered or not."""
+        self._steps.append(step)
+        try:
+            self._journal.write(step)
+        except Exception:
+            self._steps.pop()
+            raise
+
+    def _adopted(self, name: str) -> Own | None:
+        """A play that was decided elsewhere and can still change; None without a lease."""
+        live, local = self._live, self._local
+        if self._lease is None or local is None:
+            return None
+        row = live.store.play(live._account, name)
+        if row is None or row.experiment != live.name:
+            return None
+        entry = next(live.store.entries(live._account, row.seq - 1, 1))
+        return Own(row, Given.of(entry, local), None)
+
+    def _renew(
+        self, asked: Request | None = None, own: str | None = None, last: bool = False
+    ) -> Entry | None:
+        """Flush, and get a new lease; if there is none yet, the decision that is asked for."""
+        live, steps = self._live, list(self._steps)
+        plays = [step["play"] for step in steps]
+
+        def work(tx: Tx) -> Renewed:
+            live._current(tx)
+            tx.fetch(plays)
+            names = leases.written(live, tx, steps)
+            leases.returned(live, tx, self.owner)
+            fold, lease = live._fold, None
+            mine = self._still_open(fold, names)
+            if not (last or fold.settings.shadow or fold.agent.paused):
+                if asked is not None:
+                    self._hold = fold.books.terms(asked.default).hold
+                lease = leases.granted(live, tx, self.settings, self.owner, self._hold)
+            if lease is not None:
+                return Renewed(mine, lease, fold.branch(lease.id, lease.amount), None)
+            entry = None if asked is None else decided(live, tx, asked, own)
+            return Renewed(mine, None, None, entry)
+
+        live.catch_up()  # here, and not with the account locked
+        # Should the answer get lost, the lease may be closed: it must not be spent any more.
+        self._lease = None
+        self._own, self._lease, local, entry = live._run(work)
+        self._local = local or self._local
+        self._steps.clear()
+        self._journal.clear()
+        self._since = monotonic()
+        return entry
+
+    def _still_open(self, fold: Fold, names: dict[str, str]) -> dict[str, Own]:
+        """The plays that can still change, by the ids that callers know, now in the ledger."""
+        kept = {}
+        for name, known in self._own.items():
+            play = names.get(known.row.id, known.row.id)
+            if play in fold.waiting:
+                kept[name] = Own(known.row._replace(id=play), known.given, None)
+        return kept
+
+
+def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
+    def work(tx: Tx) -> None:
+        live._current(tx)
+        leases.written(live, tx, found.steps)
+        leases.returned(live, tx, found.header.owner, found.whole)
+
+    return work

@@ -1,0 +1,54 @@
+"""A report says the same whether it is made or read again from its text."""
+
+from decimal import Decimal
+
+import pytest
+
+from leased import agent
+from surefoot.errors import UnknownPlay
+from surefoot.live import MemoryStore
+from surefoot.live.fold import Given
+from surefoot.live.live import Live
+from surefoot.live.reporting import Retelling, Telling, book
+
+
+def case():
+    store = MemoryStore()
+    live = Live(agent(), store)
+    play = live.select(id="a")
+    [entry] = list(store.entries("default", play.seq - 1))
+    return live._fold, store.play("default", "a"), Given.of(entry, live._fold)
+
+
+@pytest.mark.parametrize(
+    "telling",
+    [Telling("settle", 0.25), Telling("settle", Decimal("1e-3")), Telling("settle", 2),
+     Telling("expire"), Telling("void"), Telling("fall_back")],
+)  # fmt: skip
+def test_a_report_read_again_books_the_same(telling):
+    fold, row, given = case()
+    first = book(fold, row, given, telling)
+    again = book(fold, row, given, Retelling(telling.how, first.text))
+    assert again.outcome is first.outcome
+    assert again.report.events == first.report.events
+    assert again.text == first.text
+
+
+def test_a_report_of_a_default_says_what_it_paid_or_nothing():
+    store = MemoryStore()
+    live = Live(agent(reserve=0), store)
+    live.select(id="a")
+    [entry] = list(store.entries("default", 1))
+    row, given = store.play("default", "a"), Given.of(entry, live._fold)
+    for reward, text in ((None, None), (0.75, "0.75")):
+        first = book(live._fold, row, given, Telling("settle", reward))
+        again = book(live._fold, row, given, Retelling("settle", first.text))
+        assert first.text == text
+        assert again.report.events == first.report.events
+
+
+def test_what_is_no_play_is_one_error():
+    live = Live(agent(), MemoryStore())
+    for play in (None, 3, b"a"):
+        with pytest.raises(UnknownPlay):
+            live.update(play, 1)
