@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 from surefoot import UCB1, GenCB, LinUCB, RewardFloor
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 
@@ -122,3 +122,19 @@ def test_arms_that_cannot_be_added_leave_no_entry(lives, arms):
 def test_an_arm_that_is_not_there_cannot_be_removed(lives):
     with pytest.raises(InvalidInput, match="none of this agent's"):
         lives[0].remove_arms(["XX"])
+
+
+def test_a_change_of_the_reserve_that_is_repeated_is_made_once(lives):
+    one, other = lives
+    before = one.account.reserve
+    for live in (one, other, Live(None, one.store)):
+        live.add_reserve(0.5, id="may")
+    one.withdraw_reserve(0.25, id="june")
+    assert other.account.reserve == before + Decimal("0.25")
+    one.close()
+    again = Live(None, other.store)
+    for amount, change in ((0.5, again.withdraw_reserve), (0.75, again.add_reserve)):
+        with pytest.raises(PlayConflict, match="may"):
+            change(amount, id="may")
+    again.withdraw_reserve(0.25, id="june")
+    assert again.account.reserve == before + Decimal("0.25")

@@ -5,10 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
+from surefoot._exact import exact
+from surefoot.agents.play import short
 from surefoot.errors import PlayConflict
 from surefoot.live.arms import grown
 from surefoot.live.fold import Fold
 from surefoot.live.opening import check_floor, sealed, written_floor
+from surefoot.live.play import checked_id
 from surefoot.live.store import Tx
 
 if TYPE_CHECKING:
@@ -59,21 +62,37 @@ class Changes:
 
         self._run(work)
 
-    def add_reserve(self, amount: Any) -> None:
-        """Let ``amount`` more be lost from now on."""
-        self._endow("endowment.granted", "add_reserve", amount)
+    def add_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002  # as select's
+        """Let ``amount`` more be lost from now on.
 
-    def withdraw_reserve(self, amount: Any) -> None:
-        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
-        self._endow("endowment.withdrawn", "withdraw_reserve", amount)
+        ``id``: the caller's name of this grant; a repeat, as after a lost answer, changes nothing.
+        """
+        self._endow("endowment.granted", "add_reserve", amount, checked_id(id))
 
-    def _endow(self, kind: str, method: str, amount: Any) -> None:
+    def withdraw_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002
+        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput.
+
+        ``id``: as of ``add_reserve``.
+        """
+        self._endow("endowment.withdrawn", "withdraw_reserve", amount, checked_id(id))
+
+    def _endow(self, kind: str, method: str, amount: Any, own: str | None) -> None:
+        asked = short(exact(amount, "amount"))
+
         def work(tx: Tx) -> None:
             fold = self._sound(tx)
-            before = fold.account.reserve
+            before, known = fold.account.reserve, fold.endowments.get(own or "")
+            if known is not None:
+                if known != [kind, asked]:
+                    raise PlayConflict(
+                        f"id = {own!r} was another change of the reserve; give each its own id"
+                    )
+                return
             getattr(fold.agent, method)(amount)
             moved = fold.account.reserve - before
-            payload, gate = {"amount": abs(moved)}, -moved if moved < 0 else None
+            payload: dict[str, Any] = {"amount": abs(moved)}
+            payload |= {} if own is None else {"id": own, "asked": asked}
+            gate = -moved if moved < 0 else None
             with fold.moved():
                 entry = self._append(tx, kind, payload, d_reserve=moved, gate=gate, done=True)
                 if entry is None:

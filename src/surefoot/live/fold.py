@@ -106,6 +106,8 @@ class Fold:
         self.settings = Settings()
         self.waiting: dict[str, Given] = {}
         self.removed: set[int] = set()
+        self.endowments: dict[str, list[Any]] = {}
+        """The changes of the reserve that were given an id: what they were."""
         self.posted = 0
         """What this experiment posted of the account's total."""
         self.unlearnt: Exception | None = None
@@ -250,6 +252,9 @@ class Fold:
             self.removed |= set(self.agent._actions.candidates(told["arms"]))
         elif kind in ("decision.held", "decision.defaulted"):
             self._decided(entry, done)
+        elif kind in _ENDOWMENTS:
+            if "id" in told:
+                self.endowments[told["id"]] = [kind, told["asked"]]
         else:
             self._reported(entry)
 
@@ -335,6 +340,7 @@ class Fold:
             "body": {key: body[key] for key in body if key not in ("books", "open")},
             "counters": {**counters, **plays},
             "removed": sorted(self.removed),
+            "endowments": self.endowments,
             "waiting": {
                 play: pack(_plain(given), f"the context of {play}")
                 for play, given in self.waiting.items()
@@ -354,6 +360,7 @@ class Fold:
         for name, value in state["counters"].items():
             self._move({name: value})
         self.removed = set(state["removed"])
+        self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():
             explores, arm, action, context, terms, *ends = unpack(packed)
             self.waiting[play] = Given(explores, arm, action, context, Terms(*terms), *ends)
