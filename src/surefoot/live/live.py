@@ -242,7 +242,8 @@ class Live(changes.Changes, reporting.Reporting):
             if self._worker is not None:
                 self._worker.close()
             if not self.degraded:
-                self._keep(self.store.transact(self._account, self._snapshot))
+                self._run(self._current)
+                self._keep(self._snapshot(every=1))
         finally:
             if self._closes:
                 self.store.close()
@@ -262,21 +263,20 @@ class Live(changes.Changes, reporting.Reporting):
 
         def counted(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
             with self._folding:
-                return counting(tx)
-
-        def counting(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
-            result, fold = work(tx), self._fold
-            known = 0 if self._kept is None else self._kept[0]
-            due = fold.head == tx.row.head and fold.seq >= known + SNAPSHOT_EVERY
-            return result, self._snapshot(tx) if due and not self.degraded else None
+                result = work(tx)
+                return result, self._snapshot() if self._fold.head == tx.row.head else None
 
         result, kept = self.store.transact(self._account, counted)
         self._keep(kept)
         return result
 
-    def _snapshot(self, tx: Tx) -> recovery.Snapshot | None:
+    def _snapshot(self, every: int = SNAPSHOT_EVERY) -> recovery.Snapshot | None:
+        """A snapshot of the fold, if so many entries came since the last."""
+        known = -1 if self._kept is None else self._kept[0]
+        if self.degraded or self._fold.seq < known + every:
+            return None
         try:
-            return recovery.snapshot(self._current(tx))
+            return recovery.snapshot(self._fold)
         except SurefootError:  # a policy's state that JSON cannot say: the entries still can
             return None
 
@@ -291,15 +291,31 @@ class Live(changes.Changes, reporting.Reporting):
             return
 
     def catch_up(self) -> None:
-        """Take in what others appended, without the account's lock; a work takes in the rest.
+        """Take in what others appended, without the account's lock, which they may have meanwhile.
 
-        Only speed depends on it: what it cannot follow, the work sees as well.
+        From the newest snapshot, where that is ahead: another worker folded what came before it.
         """
+        if self.store.account(self._account).seq > self._fold.seq + SNAPSHOT_EVERY // 2:
+            self._jump()
         new = list(self.store.entries(self._account, self._fold.seq, limit=10 * PAGE))
         with self._folding:
             fold = self._fold
-            if not (self.degraded or fold.lost):
-                recovery.caught_up(fold, lambda after: (e for e in new if e.seq > after), None)
+            follows = not (self.degraded or fold.lost) and not recovery.caught_up(
+                fold, lambda after: (entry for entry in new if entry.seq > after), None
+            )
+            kept = self._snapshot() if follows else None
+        self._keep(kept)
+        if not follows:
+            self._run(self._current)
+
+    def _jump(self) -> None:
+        kept = self.store.latest_snapshot(self._account, self.name)
+        if kept is None or kept[0] <= self._fold.seq:
+            return
+        fold = recovery.restored(self.name, self._own_policy, kept)
+        with self._folding:
+            if not self.degraded and fold.seq > self._fold.seq:
+                self._fold, self._kept = fold, kept
 
     def _current(self, tx: Tx) -> Fold:
         """The fold as of this work: what others appended is taken in, what never came is undone."""
@@ -322,8 +338,8 @@ class Live(changes.Changes, reporting.Reporting):
         return entry
 
     def _take(self, entry: Entry | None, done: bool = False) -> None:
-        """Fold an entry that was appended."""
-        if entry is not None and not self.degraded and not self._fold.lost:
+        """Fold an entry that was appended, if the fold has what was there before it."""
+        if entry is not None and not self.degraded and self._fold.head == entry.prev:
             self._fold.apply(entry, done)
 
     def _row(self, tx: Tx, name: str) -> Any:

@@ -47,12 +47,12 @@ class Own(NamedTuple):
     """The decision as it will be entered; None if it is in the ledger already."""
 
 
-class Renewed(NamedTuple):
-    """What a flush came to: a lease and a copy of the fold to decide by, or a decision."""
+class Flushed(NamedTuple):
+    """What a flush came to: a lease to decide by, or else the decision that was asked for."""
 
-    own: dict[str, Own]
+    names: dict[str, str]
+    """The ledger's names of plays whose own were taken."""
     lease: LeaseRow | None
-    local: Fold | None
     entry: Entry | None
 
 
@@ -228,38 +228,42 @@ class Worker:
         live, steps = self._live, list(self._steps)
         plays = [step["play"] for step in steps]
 
-        def work(tx: Tx) -> Renewed:
-            live._current(tx)
+        def work(tx: Tx) -> Flushed:
             tx.fetch(plays)
             names = leases.written(live, tx, steps)
             leases.returned(live, tx, self.owner)
             fold, lease = live._fold, None
-            mine = self._still_open(fold, names)
             if not (last or fold.settings.shadow or fold.agent.paused):
                 if asked is not None:
                     self._hold = fold.books.terms(asked.default).hold
                 lease = leases.granted(live, tx, self.settings, self.owner, self._hold)
-            if lease is not None:
-                return Renewed(mine, lease, fold.branch(lease.id, lease.amount), None)
-            entry = None if asked is None else decided(live, tx, asked, own)
-            return Renewed(mine, None, None, entry)
+            if asked is None or lease is not None:
+                return Flushed(names, lease, None)
+            return Flushed(names, None, decided(live, tx, asked, own))
 
-        live.catch_up()  # here, and not with the account locked
+        # What is folded before and after is not folded with the account locked.
+        if steps:
+            live.catch_up()
         # Should the answer get lost, the lease may be closed: it must not be spent any more.
         self._lease = None
-        self._own, self._lease, local, entry = live._run(work)
-        self._local = local or self._local
+        names, lease, entry = live._run(work)
         self._steps.clear()
         self._journal.clear()
         self._since = monotonic()
+        if steps or lease is not None:
+            live.catch_up()
+        with live._folding:
+            self._own = self._still_open(names)
+            if lease is not None and not live.degraded:
+                self._local, self._lease = live._fold.branch(lease.id, lease.amount), lease
         return entry
 
-    def _still_open(self, fold: Fold, names: dict[str, str]) -> dict[str, Own]:
+    def _still_open(self, names: dict[str, str]) -> dict[str, Own]:
         """The plays that can still change, by the ids that callers know, now in the ledger."""
         kept = {}
         for name, known in self._own.items():
             play = names.get(known.row.id, known.row.id)
-            if play in fold.waiting:
+            if play in self._live._fold.waiting:
                 kept[name] = Own(known.row._replace(id=play), known.given, None)
         return kept
 
