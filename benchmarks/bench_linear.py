@@ -2,9 +2,10 @@
 
     uv run benchmarks/bench_linear.py
 
-Random instances with K = 2d arms in the paper's setting. CPU time of one thread, contenders taking
-turns in one process, as median and minimum of the repetitions: read ratios, they survive a busy
-machine. Takes about three minutes, most of it compilation.
+Random instances with K = 2d arms in the paper's setting, and with paths through layers of nodes.
+CPU time of one thread, contenders taking turns in one process, as median and minimum of the
+repetitions: read ratios, they survive a busy machine. Takes about three minutes, most of it
+compilation.
 """
 
 from __future__ import annotations
@@ -13,6 +14,7 @@ import math
 import sys
 import time
 from collections.abc import Callable
+from itertools import pairwise
 from statistics import median
 from typing import Any
 
@@ -20,7 +22,7 @@ import numba
 import numpy as np
 
 import surefoot as sf
-from surefoot.oracles import TopK
+from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies import _kernels
 from surefoot.simulation import _gram, gram, gram_sets, path
 from surefoot.simulation.compiled import engine
@@ -29,14 +31,34 @@ from surefoot.simulation.path import Block, Scale
 REPETITIONS = 5
 SIZE = 8192
 CASES = ((5, 1), (7, 1), (9, 1), (5, 3), (7, 3), (7, 7), (9, 9))
+NETWORKS = ((7, (1, 3, 3, 1)), (9, (1, 4, 4, 4, 1)))
+ANY = np.zeros((0, 2), np.int64)
+"""No network: any k base arms are a super arm."""
 
 
 @numba.njit
-def solving(X: Any, mu: Any, k: int, lam: float, S: float, T: int, seed: int) -> float:
+def way(w: Any, edges: Any, out: Any) -> None:
+    """The path of largest weight from node 0 to the last; each edge leads to a higher node."""
+    best = np.full(edges.max() + 1, -math.inf)
+    step = np.zeros(len(best), np.int64)
+    best[-1] = 0.0
+    for e in range(len(w) - 1, -1, -1):
+        tail, head = edges[e]
+        if w[e] + best[head] > best[tail]:
+            best[tail] = w[e] + best[head]
+            step[tail] = e
+    node = 0
+    for i in range(len(out)):
+        out[i] = step[node]
+        node = edges[step[node], 1]
+
+
+@numba.njit
+def solving(X: Any, mu: Any, k: int, edges: Any, lam: float, S: float, T: int, seed: int) -> float:
     """The policy as one writes it down: V, b, a solve for theta_hat and the norms at each play."""
     np.random.seed(seed)  # noqa: NPY002  (what compiled code has)
     K, d = X.shape
-    V, b, w = lam * np.eye(d), np.zeros(d), np.zeros(K)
+    V, b, w, chosen = lam * np.eye(d), np.zeros(d), np.zeros(K), np.zeros(k, np.int64)
     L2 = 0.0
     for i in range(K):
         L2 = max(L2, X[i] @ X[i])
@@ -48,9 +70,13 @@ def solving(X: Any, mu: Any, k: int, lam: float, S: float, T: int, seed: int) ->
         spread = np.linalg.solve(V, X.T)
         for i in range(K):
             w[i] = X[i] @ theta + beta * math.sqrt(X[i] @ np.ascontiguousarray(spread[:, i]))
-        for _ in range(k):
-            e = np.argmax(w)
-            w[e] = -math.inf
+        if len(edges) > 0:
+            way(w, edges, chosen)
+        else:
+            for i in range(k):
+                chosen[i] = np.argmax(w)
+                w[chosen[i]] = -math.inf
+        for e in chosen:
             reward = 1.0 if np.random.random() < mu[e] else 0.0  # noqa: NPY002
             for i in range(d):
                 b[i] += reward * X[e, i]
@@ -87,15 +113,38 @@ def compete(contenders: dict[str, tuple[Callable[[], Any], int]]) -> dict[str, l
     return times
 
 
-def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
+def layered(widths: tuple[int, ...]) -> Any:
+    """All edges from each layer of so many nodes to the next, those of lower tails first."""
+    ends = np.cumsum([0, *widths]).tolist()
+    layers = [range(*ends) for ends in pairwise(ends)]
+    return np.array([
+        (tail, head) for here, there in pairwise(layers) for tail in here for head in there
+    ])  # fmt: skip
+
+
+def any_k(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
     """The lines of the table for d features and super arms of k base arms."""
-    world = sf.LinearArms.embedded(2 * d, d, seed=3)
-    policy: Any = sf.LinUCB(world.X) if k == 1 else sf.C2UCB(world.X, TopK(k))
-    record = policy.record
+    X = sf.LinearArms.embedded(2 * d, d, seed=3).X
+    policy = sf.LinUCB(X) if k == 1 else sf.C2UCB(X, TopK(k))
+    return rows(policy, k, ANY, base, walks)
+
+
+def paths(d: int, widths: tuple[int, ...], base: Any, walks: dict[bool, Any]) -> list[str]:
+    """The lines of the table for d features and paths through layers of so many nodes."""
+    edges = layered(widths)
+    oracle = ShortestPath(edges.tolist(), 0, int(edges.max()))
+    policy = sf.C2UCB(sf.LinearArms.embedded(len(edges), d, seed=3).X, oracle)
+    return rows(policy, len(widths) - 1, edges, base, walks)
+
+
+def rows(policy: Any, k: int, edges: Any, base: Any, walks: dict[bool, Any]) -> list[str]:
+    """The lines of the table for one policy, whose super arms have k base arms."""
+    n_arms, d = policy.features.shape
+    world, record = sf.LinearArms.embedded(n_arms, d, seed=3), policy.record
     long, short = (64, 8) if k == 1 else (16, 4)
     times = compete({
         "numba, a solve a play": (
-            lambda: solving(world.X, world.means, k, policy.ridge, 1.0, short * 1024, 1),
+            lambda: solving(world.X, world.means, k, edges, policy.ridge, 1.0, short * 1024, 1),
             short * 1024,
         ),
         "plain loop, compiled": (
@@ -106,8 +155,9 @@ def rows(d: int, k: int, base: Any, walks: dict[bool, Any]) -> list[str]:
         ),
     })  # fmt: skip
     first = median(next(iter(times.values())))
+    kind = "LinUCB" if k == 1 else "C2UCB, paths" if len(edges) else "C2UCB"
     return [
-        f"| {'LinUCB' if k == 1 else 'C2UCB'} | {d} | {2 * d} | {k} | {name} | {median(t):.0f} "
+        f"| {kind} | {d} | {n_arms} | {k} | {name} | {median(t):.0f} "
         f"| {min(t):.0f} | {first / median(t):.1f} |"
         for name, t in times.items()
     ]
@@ -126,7 +176,8 @@ def main() -> None:
     compiled = numba.njit(nogil=True, _nrt=False)  # as the engine does
     base = compiled(path.base_path)
     walks = {True: compiled(gram.walk), False: compiled(gram_sets.walk)}
-    lines = [line for d, k in CASES for line in rows(d, k, base, walks)]
+    lines = [line for d, k in CASES for line in any_k(d, k, base, walks)]
+    lines += [line for d, widths in NETWORKS for line in paths(d, widths, base, walks)]
     head = "| policy | d | K | k | contender | median ns | min ns | times faster |"
     sys.stdout.write("\n".join([INTRODUCTION, head, "|---" * 8 + "|", *lines, ""]))
 

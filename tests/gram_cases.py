@@ -1,6 +1,7 @@
 """Problems for the Gram drivers, and what they and the plain loop make of a problem."""
 
 import warnings
+from itertools import pairwise
 
 import numpy as np
 
@@ -36,6 +37,30 @@ def settings(case, radius):
 
 def environment(K, seed=0):
     return sf.BernoulliArms(np.random.default_rng(seed).uniform(0.2, 0.8, K).round(3))
+
+
+def network(random):
+    """Edges without a cycle in any order, parallel ones too, in layers or not; source, target."""
+    if random.integers(2):
+        widths = [1, *random.integers(1, 4, random.integers(4)), 1]
+        ends = np.cumsum([0, *widths])
+        layers = [list(range(*ends[i : i + 2])) for i in range(len(widths))]
+        ways = [
+            (one, other)
+            for here, there in pairwise(layers)
+            for one in here
+            for other in there
+            if (one, other) == (here[0], there[0]) or random.random() < 0.7
+        ]
+        last = int(ends[-1]) - 1
+    else:
+        last = int(random.integers(1, 8))
+        ways = [*pairwise(range(last + 1))] if random.integers(2) else [(0, last)]
+        drawn = random.integers(0, last + 1, (random.integers(14), 2)).tolist()
+        ways += [(min(pair), max(pair)) for pair in drawn if pair[0] != pair[1]]
+    names = random.permutation(last + 1).tolist()
+    edges = [(names[ways[i][0]], names[ways[i][1]]) for i in random.permutation(len(ways))]
+    return edges, names[0], names[last]
 
 
 def walked(

@@ -3,7 +3,6 @@
 import re
 from itertools import pairwise
 
-import numba
 import numpy as np
 import pytest
 from hypothesis import given
@@ -11,7 +10,7 @@ from hypothesis import strategies as st
 
 from naive import oracles as naive
 from surefoot.errors import InvalidInput
-from surefoot.oracles import ShortestPath, shortest_path
+from surefoot.oracles import ShortestPath
 
 quarters = st.integers(-8, 8).map(lambda n: n / 4)
 costs = st.integers(-8, 0).map(lambda n: n / 4)
@@ -131,14 +130,12 @@ def test_a_target_that_cannot_be_reached_is_refused(edges, source, target, messa
         ShortestPath(edges, source, target)
 
 
-def test_the_kernel_compiles_to_the_same():
-    kernel = numba.njit(shortest_path.relax)
-    edges = [(0, 1), (0, 2), (1, 2), (1, 3), (2, 3), (0, 3)]
-    oracle = ShortestPath(edges, 0, 3)
-    net = oracle._net
-    order, tails, heads = map(np.array, (net.order, net.graph.tails, net.graph.heads))
-    for w in np.random.default_rng(0).integers(-2, 3, (20, 6)).astype(float):
-        best, step = np.full(4, -np.inf), np.full(4, -1)
-        best[net.target] = 0.0
-        kernel(w, order, tails, heads, 0.0, best, step)
-        assert best[net.source] == sum(w[e] for e in oracle(w))
+def test_only_a_network_without_cycles_is_known_to_the_engine():
+    class Mine(ShortestPath):
+        pass
+
+    edges = [("s", "a"), ("a", "t"), ("s", "t")]
+    assert ShortestPath(edges, "s", "t").network == (0, 2, 2, (1, 0, 2), (0, 1, 0), (1, 2, 2))
+    assert ShortestPath([*edges, ("a", "s")], "s", "t").network is not None  # off the way
+    assert ShortestPath([*edges, ("a", "b"), ("b", "a")], "s", "t").network is None
+    assert Mine(edges, "s", "t").network is None

@@ -11,9 +11,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from gram_cases import network
 from naive import c2ucb as naive
 from surefoot.errors import InvalidInput
-from surefoot.oracles import Enumerated, TopK
+from surefoot.oracles import Enumerated, ShortestPath, TopK
 from surefoot.policies import C2UCB, _kernels
 
 RADII = st.sampled_from(["paper", "determinant"])
@@ -78,11 +79,45 @@ def test_the_kernels_play_what_the_class_plays(seed, radius):
     assert [list(row) for row in state[:6]] == policy.state()["ridge"]
 
 
-def test_only_any_k_of_fixed_rows_with_the_sum_have_a_record():
+@settings(max_examples=20, deadline=None)
+@given(SEEDS, RADII)
+def test_the_kernels_play_paths_as_the_class_does_whatever_their_length(seed, radius):
+    rng = np.random.default_rng(seed)
+    oracle = ShortestPath(*network(rng))
+    K, most = oracle.n_base, oracle.size[1]
+    policy = C2UCB(rows_of(rng, K, 3), oracle, noise=0.5, radius=radius)
+    record = policy.record
+    state = _kernels.init(record, K)
+    assert _kernels.width(record) == most
+    for m in range(1, 30):
+        arm, score = policy.best(None, rng)
+        assert _kernels.best(record, state, m) == (0, score)
+        members = [_kernels.member(record, state, 0, i) for i in range(most)]
+        assert members == [*arm, *[-1] * (most - len(arm))]
+        rewards = tuple(float(r) for r in rng.integers(2, size=len(arm)))
+        policy.update(arm, rewards, None)
+        for e, reward in zip(arm, rewards, strict=True):
+            _kernels.update(record, state, e, reward)
+    assert [list(row) for row in state[:6]] == policy.state()["ridge"]
+
+
+class Mine(TopK):
+    """A user's own oracle, which happens to have a k."""
+
+    def __call__(self, weights):
+        return (0,)
+
+
+def test_only_sums_over_fixed_rows_have_a_record_and_only_for_some_oracles():
+    way = [("s", "a"), ("a", "t"), ("s", "t")]
     assert C2UCB(X3, TopK(2)).record.k == 2
+    assert C2UCB(X3, ShortestPath(way, "s", "t")).record.k == 2
     assert C2UCB(X3, TopK(2), f=most).record is None
+    assert C2UCB(X3, Mine(2)).record is None
     assert C2UCB(X3, Enumerated([[0], [1, 2]])).record is None
     assert C2UCB(X3, lambda w: [0]).record is None
+    ring = ShortestPath([*way, ("a", "b"), ("b", "a")], "s", "t")
+    assert C2UCB([*X3, [0, 1], [1, 0]], ring).record is None
 
 
 def test_the_first_bounds_by_hand():

@@ -67,6 +67,16 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
     assert (competed > 0) == (rival > 0)
 
 
+@pytest.mark.parametrize("radius", RADII)
+def test_while_a_leader_surely_leads_no_radius_is_computed(monkeypatch, radius):
+    calls, beta = [], gram.beta
+    monkeypatch.setattr(gram, "beta", lambda *given: calls.append(given) or beta(*given))
+    world = sf.LinearArms.embedded(8, 4, 1)
+    policy = sf.LinUCB(world.X, noise=0.1, radius=radius).record
+    walked(gram.walk, _gram.init, policy, world, 1, [4000])
+    assert 4000 / gram.SPAN < len(calls) < 2000
+
+
 def test_a_turn_that_the_default_wins_holds_nothing():
     """Though the block held something before: its sums are taken over all turns."""
     policy = settings("plain", "paper").record

@@ -6,15 +6,27 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from gram_cases import CASES, ZERO_ONE, assert_same, environment, played, rows, walked
+from gram_cases import (
+    CASES,
+    ZERO_ONE,
+    assert_same,
+    environment,
+    network,
+    played,
+    rows,
+    walked,
+)
 from naive.gram import Counted
+from reference import differences
 from surefoot._jit import HELPERS
 from surefoot.environments._kernels import draw
-from surefoot.oracles import TopK
+from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies import _kernels
-from surefoot.policies.c2ucb import MEMBERS
-from surefoot.simulation import _gram, gram_sets, path
+from surefoot.policies.c2ucb import MEMBERS, choose
+from surefoot.simulation import _gram, gram_sets, live, path
+from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.path import Scale
+from surefoot.simulation.plan import Plan
 
 RADII = ["paper", "determinant"]
 
@@ -63,6 +75,70 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
     assert (competed > 0) == (rival > 0)
+
+
+@pytest.mark.parametrize("radius", RADII)
+def test_a_super_arm_that_surely_leads_is_not_selected_anew(monkeypatch, radius):
+    world, calls = sf.LinearArms.embedded(8, 4, 1), []
+
+    def counted(*given):
+        calls.append(choose(*given))
+        return calls[-1]
+
+    monkeypatch.setattr(gram_sets, "choose", counted)
+    policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
+    walked(gram_sets.walk, _gram.init, policy, world, 1, [2000])
+    assert 0 < len(calls) < 1000
+
+
+def test_what_is_sure_holds_at_every_radius():
+    means, norms = [0.9, 0.5, 0.4], [0.01, 0.04, 0.25]
+    assert gram_sets._sure(means, norms, [0, 1], 0.1, 0.2) == pytest.approx(0.91 + 0.52)
+    assert gram_sets._sure(means, norms, [0, 1], 0.1, 0.24) == -np.inf  # 0.4 + 0.24*0.5 = 0.52
+    assert gram_sets._sure(means, norms, [0, 2], 0.1, 0.1) == -np.inf
+    assert gram_sets._sure([0.5, 0.5], [0.0, 0.0], [1], 0.1, 0.1) == -np.inf  # a tie is not sure
+
+
+def of_paths(seed, horizon):
+    """Agents on the paths of a random network in which parallel edges have equal features."""
+    random = np.random.default_rng(seed)
+    edges, source, target = network(random)
+    oracle = ShortestPath(edges, source, target)
+    drawn = sf.LinearArms.embedded(len(edges), int(random.integers(3, 9)), seed)
+    X = drawn.X[[edges.index(edge) for edge in edges]]
+    world, most = sf.CombinatorialArms(X, drawn.theta, oracle), oracle.size[1]
+    mu0, competes = round(most * float(random.uniform(0.1, 0.9)), 2), bool(random.integers(2))
+    radius = str(random.choice(RADII))
+
+    def policy():
+        return sf.C2UCB(X, oracle, theta_bound=0.8, noise=0.5, radius=radius)
+
+    agents = {"Plain": sf.Plain(policy(), sf.RewardFloor(mu0, 0.1, (0, most)))}
+    for alpha in (0.01, 0.1, 0.3):
+        floor = sf.RewardFloor(mu0, alpha, (0, most))
+        agents[f"GenCB {alpha}"] = sf.GenCB(policy(), floor, default_competes=competes)
+    return Plan(agents, world, horizon, seed, "all")
+
+
+def test_on_120_random_networks_no_decision_differs_from_the_plain_text():
+    for seed in range(120):
+        assert differences(of_paths(seed, 300)) == [], f"seed {seed}"
+
+
+def test_the_plain_text_plays_paths_as_the_live_driver_does():
+    sizes = set()
+    for seed in range(25):
+        plan = of_paths(seed, 60)
+        plain = plan.run(0, PLAIN)
+        for name, agent in plan.agents.items():
+            trace = live.drive(
+                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
+                plan.checkpoints, lambda: False,
+            )  # fmt: skip
+            assert np.array_equal(trace.books, plain[name].books), (seed, name)
+            np.testing.assert_allclose(trace.losses, plain[name].losses, rtol=1e-12, atol=1e-12)
+        sizes.add(plan.environment.oracle.size)
+    assert any(least < most for least, most in sizes)
 
 
 def test_a_turn_that_the_default_wins_holds_nothing():

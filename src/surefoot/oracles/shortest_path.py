@@ -7,32 +7,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 from typing import Any, NoReturn
 
-from surefoot._jit import jittable
+import numpy as np
+
+from surefoot._longest_path import follow, longest_path, relax
 from surefoot.errors import InvalidInput
 from surefoot.oracles._graph import Edge, Net, Node, net_between, numbered, read_edges, read_node
 from surefoot.oracles.base import Structure, SuperArm, Weights
 
+Numbers = tuple[int, ...]
+
 _EPS = 2.0**-52
-
-
-@jittable
-def relax(
-    weights: Any, order: Any, tails: Any, heads: Any, slack: float, best: Any, step: Any
-) -> int:
-    """Bellman's equation once for each edge of ``order``; a node that gained last, or -1 if none.
-
-    ``best[v]``: the largest weight found of a path from v to the target (0 there, -inf where none
-    is known yet); ``step[v]``: that path's first edge. A gain of at most ``slack`` is none.
-    """
-    gained = -1
-    for e in order:
-        tail = tails[e]
-        value = weights[e] + best[heads[e]]
-        if value > best[tail] + slack:
-            best[tail] = value
-            step[tail] = e
-            gained = tail
-    return gained
 
 
 @dataclass(frozen=True, init=False)
@@ -82,34 +66,38 @@ class ShortestPath(Structure):
             _net=net,
             n_base=len(read),
         )
-        longest = len(self._path([1.0] * len(read))) if net.acyclic else net.n_nodes - 1
-        self._settle(size=(len(self._path([-1.0] * len(read))), longest))
+        ones = np.ones(len(read))
+        longest = len(self._best(ones)) if net.acyclic else net.n_nodes - 1
+        self._settle(size=(len(self._best(-ones)), longest))
+
+    @property
+    def network(self) -> tuple[int, int, int, Numbers, Numbers, Numbers] | None:
+        """(source, target, the most edges, order, tails, heads), for a policy to be compiled.
+
+        None with a cycle, which weights may make impossible, and from a subclass.
+        """
+        net = self._net
+        if not net.acyclic or type(self) is not ShortestPath:
+            return None
+        return net.source, net.target, self.size[1], net.order, net.graph.tails, net.graph.heads
 
     def _best(self, w: Weights) -> SuperArm:
-        return tuple(sorted(self._path(w.tolist())))
-
-    def _path(self, weights: list[float]) -> list[int]:
-        """The edges of a best path in the order they are walked."""
-        net = self._net
-        tails, heads = net.graph.tails, net.graph.heads
-        best, step = [-math.inf] * len(net.graph.names), [-1] * len(net.graph.names)
-        best[net.target] = 0.0
+        weights, net = w.tolist(), self._net
+        source, target, order, (names, tails, heads) = net.source, net.target, net.order, net.graph
+        best, step, path = [0.0] * len(names), [-1] * len(names), [-1] * (net.n_nodes - 1)
         if net.acyclic:
-            relax(weights, net.order, tails, heads, 0.0, best, step)
+            longest_path(weights, source, target, order, tails, heads, best, step, path)
         else:
             self._relax_all(weights, best, step)
-        path: list[int] = []
-        node = net.source
-        while node != net.target:
-            if len(path) == net.n_nodes:
-                self._refuse_cycle(weights, step, node)
-            path.append(step[node])
-            node = heads[step[node]]
-        return path
+            if not follow(source, target, heads, step, path):
+                self._refuse_cycle(weights, step, source)
+        return tuple(e for e in path if e >= 0)
 
     def _relax_all(self, weights: list[float], best: list[float], step: list[int]) -> None:
         """Bellman-Ford, in which a cycle that gains no more than rounding gains nothing."""
         net = self._net
+        best[:] = [-math.inf] * len(best)
+        best[net.target] = 0.0
         slack = net.n_nodes * _EPS * sum(abs(weights[e]) for e in net.order)
         for _ in range(net.n_nodes):
             gained = relax(weights, net.order, net.graph.tails, net.graph.heads, slack, best, step)

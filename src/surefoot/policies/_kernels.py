@@ -33,7 +33,8 @@ class Kernels(NamedTuple):
     number is 0 · ``update(policy, state, k, reward)``, one reward of one (base) arm ·
     ``pledge(policy, state, k)``, asked between the two: a lower bound on the mean reward of all
     turns and of the one just chosen, for agents whose gate asks for it · ``width(policy)``, how
-    many (base) arms a turn plays · ``member(policy, state, k, i)``, the i-th of them.
+    many (base) arms a turn plays at most · ``member(policy, state, k, i)``, the i-th of them, -1
+    behind the last.
     """
 
     init: Callable[..., Any]

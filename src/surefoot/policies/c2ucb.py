@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
+from surefoot._longest_path import longest_path
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
 from surefoot.policies import _matching, _ridge
@@ -27,13 +28,12 @@ _SUMS = Context(prec=3000)
 
 
 class C2UCBRecord(NamedTuple):
-    """Parameters of C2UCB over K fixed base arms of d features, k of them a super arm: any, or
-    the pairs of a matching."""
+    """Parameters of C2UCB over K fixed base arms of d features; a super arm is any k of them, a
+    matching, or a path."""
 
     features: npt.NDArray[np.float64]
     """K*d numbers, row by row."""
     d: int
-    k: int
     ridge: float
     noise: float
     growth: float
@@ -41,20 +41,34 @@ class C2UCBRecord(NamedTuple):
     bias: float
     """sqrt(lambda)*S."""
     determinant: bool
+    k: int
+    """The base arms of a super arm; of a path, the most there are."""
     rows: int
-    """Of the matching; 0 where any k base arms are a super arm."""
+    """Of the matching; 0 where super arms are none."""
     columns: int
     permitted: npt.NDArray[np.int64]
     """1 for each pair that may be matched."""
+    source: int
+    target: int
+    order: npt.NDArray[np.int64]
+    """The edges as ``longest_path`` takes them; empty where super arms are no paths."""
+    tails: npt.NDArray[np.int64]
+    heads: npt.NDArray[np.int64]
 
 
 BOUNDS, MEMBERS, COSTS, PRICES, LINKS = range(6, 11)
-"""Behind the ridge's six lists: the base arms' bounds, the super arm, and room to match in."""
+"""Behind the ridge's six lists: the base arms' bounds, the super arm, -1 behind its last base arm,
+and room to match in or, but for the costs, to find a path in."""
 
 
 def _init(policy: C2UCBRecord, n_arms: int) -> Any:
-    """The ridge, the base arms' bounds, the super arm, and room to match in."""
-    room = _matching.room(policy.rows, policy.columns, policy.k if policy.rows else 0)
+    """The ridge, the base arms' bounds, the super arm, and room."""
+    room: tuple[list[Any], ...] = _matching.room(
+        policy.rows, policy.columns, policy.k if policy.rows else 0
+    )
+    if len(policy.order):
+        nodes = 1 + int(max(policy.tails.max(), policy.heads.max()))
+        room = [0.0], [0.0] * nodes, [0] * nodes
     return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room
 
 
@@ -73,6 +87,11 @@ def choose(policy: Any, weights: Any, members: Any, costs: Any, prices: Any, lin
         _matching.match(
             weights, policy.rows, policy.columns, policy.k, policy.permitted,
             costs, prices, links, members,
+        )  # fmt: skip
+    elif len(policy.order) > 0:
+        longest_path(
+            weights, policy.source, policy.target, policy.order, policy.tails, policy.heads,
+            prices, links, members,
         )  # fmt: skip
     else:
         top_k(weights, policy.k, members)
@@ -96,6 +115,8 @@ def total(weights: Any, members: Any) -> float:
     """f = sum_{e in A} w_e."""
     value = 0.0
     for e in members:
+        if e < 0:
+            break
         value += weights[e]
     return value
 
@@ -173,24 +194,20 @@ class C2UCB(Optimist):
         )  # fmt: skip
         within(self.features, self.feature_bound, "base_arms")
         self._flat = self._flattened(self.features)
-        self._any_k = type(oracle).__module__ == "surefoot.oracles.top_k"  # a layer beside this one
+        self._any_k = _of(oracle, "top_k")
 
     @property
     def record(self) -> C2UCBRecord | None:
         """The engine's parameters; None unless f is the sum and the oracle one of its own.
 
-        Those are the k largest, and matchings that always have as many pairs.
+        Those are the k largest, matchings that always have as many pairs, and paths without cycles.
         """
-        k, rows, columns = getattr(self.oracle, "k", None), 0, 0
-        permitted: Sequence[int] = (1,)
-        matching = getattr(self.oracle, "assignment", None)
-        if matching is not None:
-            rows, columns, k, permitted = matching
-        if self.f is not None or isinstance(k, bool) or not isinstance(k, int):
+        structure = _structure(self.oracle)
+        if self.f is not None or structure is None:
             return None
         return C2UCBRecord(
-            self.features.ravel(), self.d, k, self.ridge, self.noise, self.growth, self.bias,
-            self.radius == "determinant", rows, columns, np.array(permitted, dtype=np.int64),
+            self.features.ravel(), self.d, self.ridge, self.noise, self.growth, self.bias,
+            self.radius == "determinant", *structure,
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
@@ -311,3 +328,22 @@ def _oracle_given(oracle: Any, n_base: int) -> Any:
     if needs not in (None, n_base) or (isinstance(k, int) and k > n_base):
         raise InvalidInput(f"oracle = {shown(oracle)} does not fit {n_base} base arms")
     return oracle
+
+
+def _of(oracle: Any, module: str) -> bool:
+    """Whether an oracle is one of a module of ours, told by name: oracles are a layer beside."""
+    return type(oracle).__module__ == f"surefoot.oracles.{module}"
+
+
+def _structure(oracle: Any) -> tuple[Any, ...] | None:
+    """The fields of the record from k on; None if the engine does not know the oracle."""
+    none = np.zeros(0, dtype=np.int64)
+    if _of(oracle, "top_k"):
+        return oracle.k, 0, 0, none, 0, 0, none, none, none
+    if _of(oracle, "matching") and oracle.assignment is not None:
+        rows, columns, pairs, permitted = oracle.assignment
+        return pairs, rows, columns, np.array(permitted, np.int64), 0, 0, none, none, none
+    if _of(oracle, "shortest_path") and oracle.network is not None:
+        source, target, most, *edges = oracle.network
+        return most, 0, 0, none, source, target, *(np.array(one, np.int64) for one in edges)
+    return None

@@ -25,7 +25,10 @@ from surefoot.policies._ridge import GAIN, GRAM, INVERSE, LOGDET, MOMENT
 COUNTS, SUMS, CROSS, NORMS, MEANS, ROW, VALUES, ROOTS, AGE = range(-9, 0)
 """Behind the policy's own lists, whose first six are a ridge and serve as room here: plays and
 rewards (in units) of each row; G, q, y; p; indices; X L^-T for V = L L'; by how much det V has
-grown since all was computed anew, in how many steps, and its logarithm then."""
+grown since all was computed anew, in how many steps, and its logarithm then. p and the rows of G
+are as long as a multiple of ``VECTOR``, by zeros."""
+VECTOR = 4
+"""Floats that are computed at once; a compiler's loops have nothing left over then."""
 EVERY = 1024
 SURPRISE = 1e3
 
@@ -42,11 +45,12 @@ def behind(policy: Any, own: tuple[Any, ...], n_arms: int) -> Any:
     turn is a tie, which not every policy decides with a tolerance.
     """
     x = [policy.features[i * policy.d : (i + 1) * policy.d].tolist() for i in range(n_arms)]
-    over = 1.0 / policy.ridge
-    cross = [_dot(one, [over * number for number in other]) for one in x for other in x]
-    norms = [cross[i * n_arms + i] for i in range(n_arms)]
-    counts, sums = [0] * n_arms, [0] * n_arms
-    means, row, values = ([0.0] * n_arms for _ in range(3))
+    over, blank = 1.0 / policy.ridge, [0.0] * (-n_arms % VECTOR)
+    gram = [[_dot(one, [over * number for number in other]) for other in x] for one in x]
+    cross = [number for one in gram for number in one + blank]
+    norms = [gram[i][i] for i in range(n_arms)]
+    counts, sums, row = [0] * n_arms, [0] * n_arms, [0.0] * n_arms + blank
+    means, values = [0.0] * n_arms, [0.0] * n_arms
     roots = [0.0] * (n_arms * policy.d)
     return *own, counts, sums, cross, norms, means, row, values, roots, [1.0, 0.0, 0.0]
 
@@ -82,7 +86,7 @@ def root(square: float) -> float:
 @jittable
 def renew(policy: Any, state: Any, low: int, width: int) -> None:
     """Compute all from the counts and sums; O(K d^2 + K^2 d). A reward is (units - low)/width."""
-    n_arms, d = len(state[NORMS]), policy.d
+    n_arms, d, stride = len(state[NORMS]), policy.d, len(state[ROW])
     factor, roots, target = state[INVERSE], state[ROOTS], state[GAIN]
     _observed(policy, state, low, width)
     state[AGE][2] = _ridge.factor(factor, state[GRAM], d, policy.ridge)
@@ -98,9 +102,9 @@ def renew(policy: Any, state: Any, low: int, width: int) -> None:
             inner = 0.0
             for a in range(d):
                 inner += roots[i * d + a] * roots[j * d + a]
-            state[CROSS][i * n_arms + j] = inner
-            state[CROSS][j * n_arms + i] = inner
-        state[NORMS][i] = state[CROSS][i * n_arms + i]
+            state[CROSS][i * stride + j] = inner
+            state[CROSS][j * stride + i] = inner
+        state[NORMS][i] = state[CROSS][i * stride + i]
     state[AGE][0], state[AGE][1] = 1.0, 0.0
 
 
@@ -152,13 +156,13 @@ def observe(
         return True
     surprise = ((units - n * low) / width - n * means[k]) / grown
     weight = n / grown
-    n_arms = len(row)
-    for i in range(n_arms):
-        row[i] = cross[k * n_arms + i]
-    for i in range(n_arms):
+    stride = len(row)
+    for i in range(stride):
+        row[i] = cross[k * stride + i]
+    for i in range(len(means)):
         part = row[i] * weight
         means[i] += row[i] * surprise
-        for j in range(n_arms):
-            cross[i * n_arms + j] -= part * row[j]
-        norms[i] = cross[i * n_arms + i]
+        for j in range(stride):
+            cross[i * stride + j] -= part * row[j]
+        norms[i] = cross[i * stride + i]
     return False

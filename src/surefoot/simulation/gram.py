@@ -2,8 +2,9 @@
 
 While the same arm k is played, the index of arm i after n plays of it is, in the terms of
 ``_gram``, y_i + p_i z + beta(m)*sqrt(q_i - p_i^2 w): a few operations, in a loop that a compiler
-turns into vectors as it only counts who is ahead. Only where somebody may be are the indices
-written down and compared by the policy's own tie rule. A turn's choice is that of
+turns into vectors as it only counts who is ahead. As beta grows, the others with a later turn's and
+arm k with an earlier one's tell as much for all turns between. Only where somebody may be ahead are
+the indices written down and compared by the policy's own tie rule. A turn's choice is that of
 ``path.base_path`` but where rounding, which differs, decides a near tie.
 """
 
@@ -32,6 +33,10 @@ from surefoot.simulation._gram import (
 )  # fmt: skip
 from surefoot.simulation.path import Block, Scale, units_of
 
+SPAN = 16
+"""For so many turns the radius is computed at both ends only: its logarithms cost more than the
+rest of a turn."""
+
 
 def walk(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
@@ -47,7 +52,9 @@ def walk(
         for i in range(len(row)):
             row[i] = state[CROSS][at + i]
         start = j
-        j, units = _stretch(policy, state, environment, key, first, scale, rival, block, j, k)
+        j, units = _stretch(
+            policy, state, environment, key, first, scale, rival, block, j, k, radius
+        )
         n = _note(block, start, j, k, truth)
         if n > 0 and observe(
             state[COUNTS], state[SUMS], state[CROSS], state[NORMS], state[MEANS], state[ROW],
@@ -59,26 +66,37 @@ def walk(
 @jittable
 def _stretch(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Any,
-    rival: float, block: Any, j: int, k: int,
+    rival: float, block: Any, j: int, k: int, radius: float,
 ) -> tuple[int, int]:  # fmt: skip
-    """Take turns while arm k leads; the next turn, and the sum of the rewards."""
+    """Take turns while arm k leads, at first with this radius; the next turn, and the rewards."""
     means, norms, row = state[MEANS], state[NORMS], state[ROW]
     mean, norm = means[k], norms[k]
     most = SURPRISE / state[AGE][0]
     start, n, total = j, 0, 0
     z, w, grown = 0.0, 0.0, 1.0
+    least = largest = radius
+    until = j
     while j < len(block.arms):
-        radius = beta(policy, state, first + j, grown)
-        top = mean + norm * z + radius * root(norm - norm * norm * w)
-        if j > start and _ahead(means, norms, row, k, z, w, radius, top) > 0:
-            _write(state, z, w, radius)
-            if _ridge.first_best(state[VALUES]) != k:
-                break
-        if not top > rival:
-            block.arms[j] = -1
-            block.rewards[j] = 0
-            j += 1
-            continue
+        if j == until:
+            until = min(j + SPAN, len(block.arms))
+            if j > start:
+                least = beta(policy, state, first + j, grown)
+            largest = beta(policy, state, first + until - 1, 1.0 + (n + until - 1 - j) * norm)
+        spread = root(norm - norm * norm * w)
+        top = mean + norm * z + least * spread
+        doubt = j > start and _ahead(means, norms, row, k, z, w, largest, top) > 0
+        if doubt or not top > rival:
+            radius = beta(policy, state, first + j, grown)
+            top = mean + norm * z + radius * spread
+            if doubt and _ahead(means, norms, row, k, z, w, radius, top) > 0:
+                _write(state, z, w, radius)
+                if _ridge.first_best(state[VALUES]) != k:
+                    break
+            if not top > rival:
+                block.arms[j] = -1
+                block.rewards[j] = 0
+                j += 1
+                continue
         units = units_of(scale, draw(environment, key, first + j, k))
         block.arms[j] = k
         block.rewards[j] = units
@@ -98,13 +116,13 @@ def _stretch(
 def _ahead(
     means: Any, norms: Any, row: Any, k: int, z: float, w: float, radius: float, top: float
 ) -> int:
-    """How many arms may be ahead of arm k, whose index is ``top``: above it, or lower and tied."""
+    """How many others may be ahead of arm k, of index ``top``: above it, or lower and tied."""
     # Twice the tie, so that rounding cannot hide a lower arm that is in it.
     bar = top - 2.0 * TIE * max(1.0, abs(top))
     count = 0
-    for i in range(len(row)):
+    for i in range(len(means)):
         value = means[i] + row[i] * z + radius * root(norms[i] - row[i] * row[i] * w)
-        if value > (bar if i < k else top):
+        if i != k and value > (bar if i < k else top):
             count += 1
     return count
 

@@ -126,13 +126,13 @@ def _proved(state: Any, members: Any, radius: float) -> float:
     apart, lows, counts = 0.0, state[LOWS], state[COUNTS]
     for e in range(len(lows)):
         apart += counts[e] * lows[e]
-    n_arms, square, mean = len(lows), state[TOTALS][0], state[TOTALS][1]
+    stride, square, mean = len(state[ROW]), state[TOTALS][0], state[TOTALS][1]
     for e in members:
         apart += lows[e]
         mean += state[MEANS][e]
         square += 2.0 * state[ALONG][e]
         for other in members:
-            square += state[CROSS][e * n_arms + other]
+            square += state[CROSS][e * stride + other]
     return float(max(apart, mean - radius * root(square)))
 
 
@@ -155,7 +155,7 @@ def _learn(policy: Any, state: Any, k: int, units: Any, low: Any, width: Any) ->
     part = mine / grown
     totals[0] -= part * mine
     totals[1] += surprise * mine
-    at = k * len(along)
+    at = k * len(row)
     for i in range(len(along)):
         along[i] += state[CROSS][at + i] - row[i] * part
     totals[0] += 2.0 * (mine - row[k] * part) + norms[k]  # row: what G[k] was before the step
@@ -171,7 +171,7 @@ def _along(state: Any) -> None:
     for i in range(n_arms):
         inner = 0.0
         for j in range(n_arms):
-            inner += counts[j] * cross[i * n_arms + j]
+            inner += counts[j] * cross[i * len(state[ROW]) + j]
         along[i] = inner
         square += counts[i] * inner
         mean += counts[i] * state[MEANS][i]

@@ -1,12 +1,14 @@
 """The fast driver of C2UCB over fixed rows: O(K) a turn, and O(K^2) for each base arm played.
 
 The base arms' bounds are y_e + beta(m)*sqrt(q_e), in the terms of ``_gram``, and each base arm
-observed is one step of it. A turn's choice is that of ``path.base_path`` but where rounding, which
-differs, decides a near tie.
+observed is one step of it. Where any k are a super arm, the last one is kept as long as its bounds
+with an earlier turn's beta are above all others with a later turn's, for beta grows. A turn's
+choice is that of ``path.base_path`` but where rounding, which differs, decides a near tie.
 """
 
 from __future__ import annotations
 
+from math import inf
 from typing import Any
 
 from surefoot._jit import jittable
@@ -25,6 +27,7 @@ from surefoot.simulation._gram import (
     renew,
     root,
 )
+from surefoot.simulation.gram import SPAN
 from surefoot.simulation.path import Block, Scale, units_of
 
 
@@ -37,16 +40,32 @@ def walk(
     means, row, age, bounds = state[MEANS], state[ROW], state[AGE], state[BOUNDS]
     members, low, width = state[MEMBERS], scale.low, scale.width
     costs, prices, links = state[COSTS], state[PRICES], state[LINKS]
+    any_k, settled = policy.rows == 0 and len(policy.order) == 0, False
+    span = 1 if policy.determinant else SPAN
+    since = -span
+    least = largest = 0.0
     for j in range(len(block.arms)):
         m = first + j
-        _bounds(means, norms, beta(policy, state, m, 1.0), bounds)
+        if j == since + span:
+            since = j
+            least = largest = beta(policy, state, m, 1.0)
+            if span > 1:
+                largest = beta(policy, state, m + span - 1, 1.0)
         reward = 0
         mean = variance = 0.0
-        if choose(policy, bounds, members, costs, prices, links) > rival:
+        value = _sure(means, norms, members, least, largest) if settled else -inf
+        if not value > rival:
+            radius = least if j == since else beta(policy, state, m, 1.0)
+            _bounds(means, norms, radius, bounds)
+            value = choose(policy, bounds, members, costs, prices, links)
+            settled = any_k
+        if value > rival:
             block.arms[j] = 0
             block.pledges[j] = low * m
             for i in range(len(members)):
                 e = members[i]
+                if e < 0:
+                    break
                 units = units_of(scale, draw(environment, key, m, e))
                 reward += units
                 mean += truth[0][e]
@@ -60,6 +79,24 @@ def walk(
         block.rewards[j] = reward
         block.means[j] = mean
         block.variances[j] = variance
+
+
+@jittable
+def _sure(means: Any, norms: Any, members: Any, least: float, largest: float) -> float:
+    """A bound below the value of a super arm that surely is the k largest; -inf if it may not be.
+
+    Surely: at every radius from ``least`` to ``largest``.
+    """
+    value, lowest = 0.0, inf
+    for e in members:
+        bound = means[e] + least * root(norms[e])
+        value += bound
+        lowest = min(lowest, bound)
+    count = 0
+    for e in range(len(means)):
+        if not means[e] + largest * root(norms[e]) < lowest:
+            count += 1
+    return value if count == len(members) else -inf
 
 
 @jittable

@@ -95,6 +95,8 @@ def base_path(
         mean = variance = 0.0
         for i in range(width(policy)):
             e = member(policy, state, k, i)
+            if e < 0:
+                break
             units = units_of(scale, draw(environment, key, m, e))
             block.drawn[i] = units
             reward += units
@@ -102,6 +104,8 @@ def base_path(
             variance += variances[e]
         for i in range(width(policy)):
             e = member(policy, state, k, i)
+            if e < 0:
+                break
             update(policy, state, e, told(scale, block.drawn[i]))
         block.rewards[j] = reward
         block.means[j] = mean
