@@ -23,7 +23,7 @@ _MAX_EXPONENT = 1000
 _CONTEXT = Context(prec=3 * _MAX_EXPONENT)
 # Below this bound the decimal k * 10**-places has at most 15 significant digits, so it is the
 # only one of that length that reads back as its float: it is the float's shortest decimal.
-_FIFTEEN_DIGITS = 10**15
+_FIFTEEN_DIGITS = 1e15
 _SCALES = [10.0**places for places in range(16)]
 
 
@@ -140,16 +140,17 @@ class Unit:
 
     def quick(self, value: Any) -> int | None:
         """What ``read`` returns, for most floats and ints; None where it takes longer to tell."""
-        if type(value) is int and self.places >= 0 and abs(value) < _FIFTEEN_DIGITS:
-            units: int = value * 10**self.places
-            return units
-        if type(value) is float and 0 <= self.places <= 15:
-            scale = _SCALES[self.places]
+        places = self.places
+        if type(value) is float and 0 <= places <= 15:
+            scale = _SCALES[places]
             scaled = value * scale  # a NaN or an infinity is not within the bounds
-            if -_FIFTEEN_DIGITS < scaled < _FIFTEEN_DIGITS:
+            if -_FIFTEEN_DIGITS < scaled < _FIFTEEN_DIGITS:  # a float: an int compares slowly
                 amount = round(scaled)
                 if amount / scale == value:
                     return amount
+        elif type(value) is int and places >= 0 and abs(value) < _FIFTEEN_DIGITS:
+            units: int = value * 10**places
+            return units
         return None
 
 

@@ -78,8 +78,9 @@ def test_whole_agents_make_the_same_plays_and_the_same_files(make, ready, monkey
 
 
 @pytest.mark.usefixtures("warm")
-def test_a_copy_goes_its_own_way():
-    agent = sf.gencb_cmab(3, 0.4, 0.3)
+@pytest.mark.parametrize("kind", ["GenCB", "CLB", "CCCB"])
+def test_a_copy_goes_its_own_way(kind):
+    agent = MAKERS[kind]()
     played(agent, 0)
     state = agent.policy.state()
     twin = copy.deepcopy(agent)

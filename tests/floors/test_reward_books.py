@@ -25,6 +25,18 @@ def reloaded(books):
     return RewardBooks.restored(RewardFloor.from_config(floor), state)
 
 
+@pytest.mark.parametrize("places", [-1, 0, 9, 16, 20])
+@pytest.mark.parametrize("coin", [0.0, -0.0, 1.0])
+def test_a_coin_is_booked_as_any_other_reward(places, coin):
+    books = RewardFloor(10, 0.5, (0, 20), reserve=99, places=places).open()
+    play = books.explore(books.floor.terms())
+    books.settle(play, coin)
+    units = books.floor.unit.floor(Decimal(int(coin)))
+    assert books.plays.get(play).reward == units
+    assert books.account.posted == units - books.floor.terms().floor
+    assert books.settle(play, int(coin)) is Outcome.REPEATED
+
+
 @pytest.mark.parametrize("seed", range(40))
 def test_each_play_keeps_the_terms_it_was_decided_with(seed):
     """200 histories with changes of every setting: slack and required are sums over plays."""

@@ -1,6 +1,7 @@
 """Compiled policies decide as plain ones, to the last bit, and treat bad input alike."""
 
 import json
+from decimal import Decimal
 
 import numpy as np
 import pytest
@@ -100,7 +101,10 @@ def test_linear_policies_in_lockstep(make, wrappers):
     assert compiled.theta_hat == plain.theta_hat
 
 
-@pytest.mark.parametrize(("arm", "reward"), [(9, 0.5), (-9, 0.5), (0, float("nan")), ("a", 0.5)])
+@pytest.mark.parametrize(
+    ("arm", "reward"),
+    [(9, 0.5), (-9, 0.5), (0, float("nan")), ("a", 0.5), (1.0, 0.5), (0, "1"), (0, Decimal(1))],
+)
 def test_bad_input_of_an_index_policy_is_the_same_error_and_changes_nothing(wrappers, arm, reward):
     plain, compiled = both(lambda: UCB1(3), wrappers)
     before = compiled.state()

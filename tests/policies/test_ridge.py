@@ -105,6 +105,16 @@ def test_every_quantity_is_the_twins(history, x):
         assert np.allclose(list_before, list_after, rtol=1e-10, atol=1e-13)
 
 
+@given(st.lists(st.tuples(FEATURES, st.floats(-2, 2)), max_size=12), st.floats(0, 9))
+def test_a_score_is_mean_and_norm_to_the_last_bit(history, beta):
+    ridge, flat = _ridge.fresh(3, 2.0), [x for row, _ in history for x in row]
+    for row, reward in history:
+        _ridge.learn(ridge, row, 0, reward, 2.0)
+    found, rows = [0.0] * len(history), range(len(history))
+    _ridge.scores(ridge, flat, beta, found)
+    assert found == [_ridge.mean(ridge, flat, k) + beta * _ridge.norm(ridge, flat, k) for k in rows]
+
+
 def test_a_rebuild_comes_every_512_observations():
     ridge, ages = _ridge.fresh(1, 1.0), []
     for _ in range(1030):

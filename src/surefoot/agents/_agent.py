@@ -13,17 +13,9 @@ import numpy as np
 from surefoot._exact import exact, shown
 from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
-from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain
+from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
-from surefoot.floors import (
-    Books,
-    Floor,
-    Outcome,
-    State,
-    Statement,
-    Terms,
-    statement,
-)
+from surefoot.floors import Books, Floor, Outcome, State, Statement, Terms, statement
 from surefoot.floors.books import BOOKED
 from surefoot.policies.base import Label, Policy, has, score_given
 
@@ -67,6 +59,8 @@ class Agent(Changing):
         self._scores = has(policy, "best")
         self._checks = has(policy, "check")
         self._unit = bool(getattr(policy, "unit_rewards", False))
+        self._numbered = self._actions.numbered
+        self._labels = self.arms if self._numbered else ()  # at hand, for every play
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         raise NotImplementedError
@@ -145,7 +139,10 @@ class Agent(Changing):
         ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
         are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
         """
-        number = self._id(play)
+        number: Any = play.id if type(play) is Play else None
+        waiting = self._open.get(number)
+        if waiting is None or waiting[0] is not play:  # rare: not the very play that is open
+            number = self._id(play)
         told: Any = None
         if base_rewards is not None or self._actions.semi_bandit:
             reward, told = self._super_arm(number, play, reward, base_rewards)
@@ -154,16 +151,20 @@ class Agent(Changing):
             if number in self._open:
                 learner = type(self).__name__ if self.learns_default else None
                 check_unpaid(self._open[number][0], learner)
-        outcome = self._books.settle(number, reward)
+        books = self._books
+        outcome = books.settle(number, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
-        if number in self._open:
-            given, context = self._open[number]
-            if given.is_default:
+        waiting = self._open.get(number)
+        if waiting is not None:
+            given, context = waiting
+            if given.index < 0:
                 self._default_paid(reward)
             else:
-                told = self._told(reward, number) if told is None else told
-                self.policy.update(self._actions.action(given), told, context)
+                if told is None:
+                    told = books.unit_reward(reward, number) if self._unit else self._told(reward)
+                action = given.index if self._numbered else self._actions.action(given)
+                self.policy.update(action, told, context)
             del self._open[number]
         return outcome
 
@@ -314,36 +315,39 @@ class Agent(Changing):
         return action, score
 
     def _choice(self, action: Action, score: float | None, rival: float | None = None) -> Choice:
-        return Choice(self._actions.label(action), score, rival)
+        labels: Any = self._labels
+        label = labels[action] if labels else self._actions.label(action)
+        choice: Choice = made(Choice, (label, score, rival, None))
+        return choice
 
     def _explore(
         self, action: Action, choice: Choice, reason: Reason, terms: Terms, context: Any
     ) -> Play:
-        play = self._play(self._actions.index(action), choice.arm, reason, terms, choice)
-        self._books.explore(terms)
-        self._open[play.id] = (play, context)
+        index = action if isinstance(action, int) else 0  # of what has no number
+        play = self._play(index, choice.arm, reason, terms, choice)
+        self._open[self._books.explore(terms)] = play, context
         return play
 
     def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
         play = self._play(-1, None, reason, terms, choice)
-        self._books.default(terms)
-        self._open[play.id] = (play, None)
+        self._open[self._books.default(terms)] = play, None
         return play
 
     def _play(
         self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
     ) -> Play:
-        account, plays = self._books.account, self._books.plays
-        return Play(
-            plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
-            account.available, account.held, self._books.waiting, plays.unreported, choice,
-            self._books.ahead(terms),
-        )  # fmt: skip
+        books, plays = self._books, self._books.plays
+        available, held, pending, ahead = books.standing(terms)
+        play: Play = made(Play, (
+            plays.next_id, arm, index, reason, self.turns, terms, self.floor.places, available,
+            held, pending, plays.unreported, choice, ahead,
+        ))  # fmt: skip
+        return play
 
-    def _told(self, reward: Any, booked: int | None = None) -> float:
+    def _told(self, reward: Any) -> float:
         """The reward as the policy is told it; one above the range as the range's end."""
         if self._unit:
-            return self._books.unit_reward(reward, booked)
+            return self._books.unit_reward(reward)
         high = self.floor.reward_range[1]
         if type(reward) is float and -math.inf < reward <= float(high):
             return reward + 0.0  # as below: minus zero is zero
@@ -360,17 +364,18 @@ class Agent(Changing):
     def _id(self, play: Play | int) -> int:
         if not isinstance(play, Play):
             return int(play) if isinstance(play, np.integer) else play
-        given = self._open.get(play.id)
+        number = play.id
+        given = self._open.get(number)
         if given is None:
-            record = self._books.plays.get(play.id)
+            record = self._books.plays.get(number)
             ours = record.terms == play.terms and record.explores != play.is_default
         else:
             ours = given[0] is play or given[0] == play
         if not ours:
             raise PlayConflict(
-                f"play {play.id} was given out by another agent; report it to the one that did"
+                f"play {number} was given out by another agent; report it to the one that did"
             )
-        return play.id
+        return number
 
     def _closed(self, number: int, report: Any) -> Outcome:
         outcome: Outcome = report(number)

@@ -101,10 +101,6 @@ class Actions:
             )
         return point
 
-    def index(self, action: Action) -> int:
-        """Its number in ``Play.index``: 0 for what has none."""
-        return action if isinstance(action, int) else 0
-
     def label(self, action: Action) -> Any:
         """The action as the user names it."""
         if not self.arms:

@@ -37,8 +37,8 @@ class Books:
     """
 
     __slots__ = (
-        "account", "breaches", "capped", "default_plays", "expired", "explorations", "floor",
-        "high", "low", "mismatches", "plays", "required", "voided",
+        "account", "breaches", "capped", "coins", "default_plays", "expired", "explorations",
+        "floor", "high", "low", "mismatches", "plays", "ranges", "required", "voided",
     )  # fmt: skip
 
     caps: ClassVar[bool]
@@ -58,6 +58,10 @@ class Books:
         self.expired = self.breaches = self.capped = self.mismatches = 0
         low, high = floor.reward_range
         self.low, self.high = floor.unit.floor(low), floor.unit.floor(high)
+        self.ranges = [(0, self.low, self.high)]
+        """Each range that ever was, in units, with the first play decided under it."""
+        self.coins = {coin: floor.unit.quick(coin) for coin in (0.0, 1.0)}
+        """The rewards of most plays, in units; the unit stays while the floor may change."""
 
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth, as the books stand."""
@@ -70,6 +74,11 @@ class Books:
     def ahead(self, terms: Terms) -> int:
         """What the gate counts in besides what is available; in units."""
         return 0
+
+    def standing(self, terms: Terms) -> tuple[int, int, int, int]:
+        """What a play at these terms tells of the books: slack, held, waiting and ahead."""
+        account = self.account
+        return account.available, account.held, self.waiting, self.ahead(terms)
 
     def explore(self, terms: Terms) -> int:
         """Book that an exploration was decided; returns its play id."""
@@ -85,27 +94,30 @@ class Books:
     def settle(self, play: int, reward: Any) -> Outcome:
         """Book a reward: in time, late, or the report that a default play was played."""
         record = self.plays.get(play)
-        fell_back = record.state is FELL_BACK and record.terms.high is not None
-        if not record.explores or fell_back:  # a random default's reward may follow
-            return self._settle_default(play, record, reward)
-        units = self.floor.unit.quick(reward)
-        if units is None:
-            units = self.floor.read(reward, f"reward of play {play}")
         state, terms = record.state, record.terms
+        of_default = not record.explores or (state is FELL_BACK and terms.high is not None)
+        if of_default:  # a random one's reward may follow
+            return self._settle_default(play, record, reward)
+        units = self.coins.get(reward) if type(reward) is float else None
+        if units is None:
+            units = self.floor.unit.quick(reward)
+            if units is None:
+                units = self.floor.read(reward, f"reward of play {play}")
         if state is not OPEN and state is not EXPIRED:
             if state in (SETTLED, CAPPED) and record.reward == units:
                 return Outcome.REPEATED
             raise conflict(play, record, f"reward {reward}")
-        low, high = self.range_of(play)
-        above = self.caps and units > high
-        gain = (high if above else units) - terms.floor
-        late = state is EXPIRED
+        # The usual answer, without a call at every play.
+        low, high = (self.low, self.high) if len(self.ranges) == 1 else self.range_of(play)
+        above = units > high and self.caps
+        floor, late = terms.floor, state is EXPIRED
+        gain = (high if above else units) - floor
         self.plays.close(play, CAPPED if above else SETTLED, units)
         if late:
             self.account.settle_late(gain, terms.hold)
         else:
             self.account.settle(gain, terms.hold)
-            self.required += terms.floor
+            self.required += floor
         if above:
             self.capped += 1
             return Outcome.CAPPED
@@ -219,7 +231,9 @@ class Books:
 
         ``play``: the one it was booked for, whose record has it in units.
         """
-        units = None if play is None else self.plays.get(play).reward
+        units = self.coins.get(reward) if type(reward) is float else None
+        if units is None and play is not None:
+            units = self.plays.get(play).reward
         if units is None:
             units = self.floor.read(reward, "reward")
         low, high = self.low, self.high

@@ -9,7 +9,7 @@ A report that repeats what is booked changes nothing; one that contradicts it is
 
 from __future__ import annotations
 
-from collections import OrderedDict
+from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import StrEnum
@@ -105,7 +105,7 @@ class Plays:
     with what can still change, never with how long the agent has run.
     """
 
-    __slots__ = ("_closed", "_live", "keep", "known", "next_id", "pending", "unreported")
+    __slots__ = ("_closed", "_live", "_order", "keep", "known", "next_id", "pending", "unreported")
 
     def __init__(self, keep: int = 100_000) -> None:
         self.keep = keep
@@ -117,24 +117,22 @@ class Plays:
         self.known = 0
         """How many plays count as made: explorations that are not void, defaults reported."""
         self._live: dict[int, Record] = {}
-        # Ordered: a plain dict would search through all it has deleted to find its oldest key.
-        self._closed: OrderedDict[int, Record] = OrderedDict()
+        self._closed: dict[int, Record] = {}
+        self._order = deque[int]()
+        """The closed plays, oldest first: a dict would search all it has deleted to find that."""
 
     def open(self, explores: bool, terms: Terms) -> int:
         """Start a play and return its id; ids are dense and start at 0."""
         # In this order an interrupt leaves at most a play that is counted and never made.
-        self._count(explores, 1)
-        self.known += explores
+        if explores:
+            self.pending += 1
+            self.known += 1
+        else:
+            self.unreported += 1
         play = self.next_id
         self.next_id = play + 1
         self._live[play] = Record(explores, terms)
         return play
-
-    def _count(self, explores: bool, change: int) -> None:
-        if explores:
-            self.pending += change
-        else:
-            self.unreported += change
 
     def get(self, play: Any) -> Record:
         """The record of a play; UnknownPlay if it was never given out or is kept no longer."""
@@ -160,13 +158,19 @@ class Plays:
         record.reward = reward
         record.state = state
         if was_open:
-            self.known += (state is not VOID) - record.explores
-            self._count(record.explores, -1)
+            if record.explores:
+                self.known -= state is VOID
+                self.pending -= 1
+            else:
+                self.known += state is not VOID
+                self.unreported -= 1
         if state is not EXPIRED and state is not CAPPED:
+            # In this order an interrupt forgets at most a play too few.
             self._closed[play] = record
             del self._live[play]
-            if len(self._closed) > self.keep:
-                self._closed.popitem(last=False)
+            self._order.append(play)
+            if len(self._order) > self.keep:
+                del self._closed[self._order.popleft()]
 
     def open_since(self, first: int) -> list[int]:
         """The plays from id ``first`` on that are still open."""
@@ -200,8 +204,10 @@ class Plays:
         plays._live = _records(state["live"])
         for record in plays._live.values():
             if record.state is OPEN:
-                plays._count(record.explores, 1)
-        plays._closed.update(_records(state["closed"]))
+                plays.pending += record.explores
+                plays.unreported += not record.explores
+        plays._closed = _records(state["closed"])
+        plays._order.extend(plays._closed)
         return plays
 
 

@@ -10,7 +10,7 @@ from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.account import Account
 from surefoot.floors.books import Books
 from surefoot.floors.checkpoint import still_to_come
-from surefoot.floors.plays import Plays, Terms
+from surefoot.floors.plays import Terms
 
 if TYPE_CHECKING:
     from surefoot.floors.reward import RewardFloor
@@ -24,22 +24,25 @@ class RewardBooks(Books):
     of it later moves the account as it would have without the change.
     """
 
-    __slots__ = ("ranges",)
+    __slots__ = ()
 
     account: Account
     floor: RewardFloor
     caps = True
 
-    def __init__(self, floor: RewardFloor, account: Account, plays: Plays) -> None:
-        super().__init__(floor, account, plays)
-        self.ranges = [(0, self.low, self.high)]
-        """Each range that ever was, in units, with the first play decided under it."""
+    # The next two are on every play's way: without a checkpoint they call nothing.
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
-        if self.floor.checkpoint is None:
-            return self.account.affords(terms.hold)
-        return self.account.affords(terms.hold - self.ahead(terms))
+        account = self.account
+        ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
+        return account.reserve + account.posted - account.held + ahead >= terms.hold
+
+    def standing(self, terms: Terms) -> tuple[int, int, int, int]:
+        """What a play at these terms tells of the books: slack, held, waiting and ahead."""
+        account, held = self.account, self.account.held
+        ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
+        return account.reserve + account.posted - held, held, self.plays.pending, ahead
 
     def ahead(self, terms: Terms) -> int:
         """What the default brings until the next checkpoint, after the next play; in units."""

@@ -1,17 +1,17 @@
 """The kernels of live policies, compiled: for a process that called ``surefoot.warmup``.
 
 A policy's kernels take its parameter record, and what crosses from Python into compiled code as a
-record costs more than a choice does. So each policy brings wrappers of its kernels that take the
-record's fields and the state's arrays one by one. The text that runs is the same, and so is every
-decision, to the last bit.
+record costs more than a choice does. So each policy brings wrappers of its kernels that take plain
+numbers and arrays. The text that runs is the same, and so is every decision, to the last bit.
 """
 
 from __future__ import annotations
 
 import math
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import cache
-from typing import Any, NamedTuple, Self, get_type_hints
+from typing import Any, NamedTuple, get_type_hints
 
 import numpy as np
 
@@ -35,19 +35,17 @@ LIVE: dict[str, Live] = {}
 """By the name of the policy whose kernels they wrap."""
 
 
+@dataclass(frozen=True, slots=True)
 class Compiled:
-    """The compiled wrappers of one policy. Copies of a policy share them."""
+    """The compiled wrappers of one policy.
 
-    __slots__ = ("calls",)
+    They are numba's entry points: built-in functions, without the dispatcher in front that at every
+    call would take longer to look at the types of the arguments than most choices do. Nobody asks
+    afterwards whether a number is of the type in the signature: an array has to be, and a scalar
+    is converted as ``int`` and ``float`` do.
+    """
 
-    def __init__(self, calls: tuple[Callable[..., Any], ...]) -> None:
-        self.calls = calls
-
-    def __copy__(self) -> Self:
-        return self
-
-    def __deepcopy__(self, memo: Any) -> Self:
-        return self
+    calls: tuple[Callable[..., Any], ...]
 
 
 _READY: dict[str, Compiled] = {}
@@ -139,13 +137,14 @@ def warm_up() -> list[str]:
         for name, live in sorted(LIVE.items()):
             if name in _READY:
                 continue
-            calls = tuple(
+            dispatchers = [
                 njit(signature)(text)
                 for text, signature in zip(live.texts, live.signatures, strict=True)
-            )
-            if not all(sum(getattr(call.stats, "cache_hits", {}).values()) for call in calls):
+            ]
+            if not all(sum(getattr(one.stats, "cache_hits", {}).values()) for one in dispatchers):
                 anew.append(name)
-            _READY[name] = Compiled(calls)
+            pairs = zip(dispatchers, live.signatures, strict=True)
+            _READY[name] = Compiled(tuple(one.get_overload(types) for one, types in pairs))
     return anew
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from operator import index
 from typing import Any, Self
 
 import numpy as np
@@ -67,9 +68,10 @@ class IndexPolicy:
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
-        if self._compiled is not None:
+        compiled = self._compiled
+        if compiled is not None:
             if allowed is None:
-                return self._compiled.calls[BEST](turn, *self._parts)  # type: ignore[no-any-return]
+                return compiled.calls[BEST](turn, *self._parts)  # type: ignore[no-any-return]
             return _kernels.argmax(self.record, self._lists(), turn, allowed)
         if allowed is None:
             scale = self._kernels.scale(self.record, turn)
@@ -92,11 +94,13 @@ class IndexPolicy:
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""
-        if self._compiled is None:
+        compiled = self._compiled
+        if compiled is None:
             self._kernels.update(self.record, self._state, arm, reward)
             self._ceilings[arm] = self._ceiling(arm)
-        elif 0 <= arm < self.n_arms and 0 <= reward <= 1:
-            self._compiled.calls[UPDATE](arm, reward, *self._parts)
+        elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
+            # What is no number of the kind is an error here: compiled code would convert it.
+            compiled.calls[UPDATE](index(arm), reward + 0.0, *self._parts)
         else:  # compiled code asks no questions
             state = self._lists()
             self._kernels.update(self.record, state, arm, reward)
@@ -106,7 +110,7 @@ class IndexPolicy:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
         compiled = self._compiled
         if compiled is not None and len(compiled.calls) > PLEDGE and 0 <= arm < self.n_arms:
-            return float(compiled.calls[PLEDGE](arm, *self._parts))
+            return float(compiled.calls[PLEDGE](index(arm), *self._parts))
         return float(self._kernels.pledge(self.record, self._state, arm))
 
     def _lists(self) -> tuple[list[Any], ...]:

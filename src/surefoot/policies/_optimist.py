@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import math
 import warnings
 from typing import Any, Self
@@ -10,6 +11,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import exact, shown
+from surefoot._jit import jittable
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
 from surefoot.policies import _compiled, _ridge
@@ -20,39 +22,40 @@ _RADII = ("paper", "determinant")
 
 CHOOSE, SCORE, TOP, LEARN = range(4)
 """The compiled wrappers of a linear policy."""
+SETTINGS = 6
+"""They are handed one array, since each argument takes its time to cross: d, lambda, noise, growth,
+bias, whether the radius is that of the determinant, and then the lists of the ridge."""
 
 
-def _live_choose(
-    values: Any, features: Any,
-    m: int, noise: float, growth: float, bias: float, determinant: bool,
-    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
-) -> tuple[int, float]:  # fmt: skip
-    ridge = (inverse, theta, gram, moment, logdet, gain)
-    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
+@jittable
+def _parted(whole: Any) -> Any:
+    """The lists of the ridge in the array that compiled code is handed, as views of it."""
+    d = int(whole[0])
+    theta = SETTINGS + d * d
+    moment = theta + d + 2 * d * d
+    return (
+        whole[SETTINGS:theta], whole[theta : theta + d], whole[theta + d : moment],
+        whole[moment : moment + 2 * d], whole[moment + 2 * d : moment + 2 * d + 2],
+        whole[moment + 2 * d + 2 :],
+    )  # fmt: skip
+
+
+@jittable
+def _live_scores(values: Any, features: Any, m: int, whole: Any) -> None:
+    ridge = _parted(whole)
+    beta = _ridge.radius(ridge, m, whole[2], whole[3], whole[4], whole[5] > 0.0)
     _ridge.scores(ridge, features, beta, values)
+
+
+def _live_choose(values: Any, features: Any, m: int, whole: Any) -> tuple[int, float]:
+    _live_scores(values, features, m, whole)
     chosen = _ridge.first_best(values)
     return chosen, values[chosen]
 
 
-def _live_score(
-    values: Any, features: Any,
-    m: int, noise: float, growth: float, bias: float, determinant: bool,
-    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
-) -> None:  # fmt: skip
-    ridge = (inverse, theta, gram, moment, logdet, gain)
-    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
-    _ridge.scores(ridge, features, beta, values)
-
-
-def _live_top(
-    out: Any, values: Any, features: Any,
-    m: int, noise: float, growth: float, bias: float, determinant: bool,
-    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
-) -> bool:  # fmt: skip
+def _live_top(out: Any, values: Any, features: Any, m: int, whole: Any) -> bool:
     """Whether all scores are fit for an oracle; if so, the k best of them are in ``out``."""
-    ridge = (inverse, theta, gram, moment, logdet, gain)
-    beta = _ridge.radius(ridge, m, noise, growth, bias, determinant)
-    _ridge.scores(ridge, features, beta, values)
+    _live_scores(values, features, m, whole)
     for value in values:
         if not abs(value) <= MOST:
             return False
@@ -60,22 +63,18 @@ def _live_top(
     return True
 
 
-def _live_learn(
-    row: int, reward: float, lam: float, features: Any,
-    inverse: Any, theta: Any, gram: Any, moment: Any, logdet: Any, gain: Any,
-) -> None:  # fmt: skip
-    _ridge.learn((inverse, theta, gram, moment, logdet, gain), features, row, reward, lam)
+def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
+    _ridge.learn(_parted(whole), features, row, reward, whole[1])
 
 
-_TURN = "int64, float64, float64, float64, boolean"
-_ROWS = ", ".join(["float64[::1]"] * 6)
+_TURN = "float64[::1], float64[::1], int64, float64[::1]"
 LIVE["LinUCB and C2UCB"] = Live(
-    (_live_choose, _live_score, _live_top, _live_learn),
+    (_live_choose, _live_scores, _live_top, _live_learn),
     (
-        f"Tuple((int64, float64))(float64[::1], float64[::1], {_TURN}, {_ROWS})",
-        f"void(float64[::1], float64[::1], {_TURN}, {_ROWS})",
-        f"boolean(int64[::1], float64[::1], float64[::1], {_TURN}, {_ROWS})",
-        f"void(int64, float64, float64, float64[::1], {_ROWS})",
+        f"Tuple((int64, float64))({_TURN})",
+        f"void({_TURN})",
+        f"boolean(int64[::1], {_TURN})",
+        "void(int64, float64, float64[::1], float64[::1])",
     ),
 )
 
@@ -129,11 +128,19 @@ class Optimist:
         self._begin(0, _ridge.fresh(d, self.ridge))
 
     def _begin(self, turns: int, ridge: tuple[Any, ...]) -> None:
-        plain = self._compiled is None
-        self.turns, self._ridge = turns, ridge if plain else tuple(map(np.array, ridge))
-        self._parts = (
-            self.noise, self.growth, self.bias, self.radius == "determinant", *self._ridge
-        )  # fmt: skip
+        self.turns = turns
+        if self._compiled is None:
+            self._lists = ridge
+            return
+        determinant = float(self.radius == "determinant")
+        settings = float(self.d), self.ridge, self.noise, self.growth, self.bias, determinant
+        whole = np.array([*settings, *itertools.chain(*ridge)])
+        self._parts = (whole,)
+        self._room = np.empty(0)
+
+    @property
+    def _ridge(self) -> tuple[Any, ...]:
+        return self._lists if self._compiled is None else _parted(*self._parts)
 
     def _flattened(self, features: npt.NDArray[np.float64]) -> Any:
         """Rows of features, one behind the other, as the kernels of this process take them."""
@@ -157,15 +164,17 @@ class Optimist:
             values = self._scores(features, turn)
             chosen = _ridge.first_best(values)
             return chosen, values[chosen]
-        scores = np.empty(len(features) // self.d)
-        return self._compiled.calls[CHOOSE](scores, features, turn, *self._parts)  # type: ignore[no-any-return]
+        count = len(features) // self.d
+        if len(self._room) != count:
+            self._room = np.empty(count)  # for the scores of the plays to come as well
+        return self._compiled.calls[CHOOSE](self._room, features, turn, *self._parts)  # type: ignore[no-any-return]
 
     def _learn(self, features: Any, row: int, reward: float) -> None:
         """One observation; ``row`` is one of the rows, and the reward is no NaN."""
         if self._compiled is None:
             _ridge.learn(self._ridge, features, row, reward, self.ridge)
         else:
-            self._compiled.calls[LEARN](row, reward, self.ridge, features, *self._ridge)
+            self._compiled.calls[LEARN](row, reward, features, *self._parts)
 
     @property
     def theta_hat(self) -> tuple[float, ...]:

@@ -132,10 +132,10 @@ def score_given(policy: Any, answer: Any) -> tuple[Any, float]:
     """What a policy's ``best`` returned, taken apart; InvalidInput if it is no (arm, score)."""
     try:
         arm, score = answer
-        number = float(score)
+        number = score if type(score) is float else float(score)
     except (OverflowError, TypeError, ValueError):
         number = math.nan
-    if math.isnan(number):
+    if number != number:  # NaN
         raise InvalidInput(
             f"{type(policy).__name__}.best returned {shown(answer)}; it returns an arm and its "
             "score, a number"

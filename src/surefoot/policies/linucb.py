@@ -178,6 +178,8 @@ class LinUCB(Optimist):
         self, turn: int, context: Any = None, allowed: Sequence[int] | None = None
     ) -> tuple[Any, float]:
         """What ``best`` would return at a turn, without taking it."""
+        if context is None and allowed is None and self.features is not None:
+            return self._foremost(self._flat, turn)
         flat = self._rows(context)
         if self.set is not None:
             if allowed is not None:
@@ -213,12 +215,13 @@ class LinUCB(Optimist):
         else:
             flat, row = self._rows(context), arm
             count = len(flat) // self.d
-            whole = type(arm) is int or isinstance(arm, np.integer)
-            if not whole and (isinstance(arm, bool) or not isinstance(arm, int)):
-                raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
-            if not 0 <= arm < count:
+            if type(arm) is not int:
+                if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+                    raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
+                row = int(arm)
+            if not 0 <= row < count:
                 raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
-        self._learn(flat, int(row), number)
+        self._learn(flat, row, number)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings; ``arms`` of a set is its class name and its settings."""
