@@ -138,3 +138,13 @@ def test_a_change_of_the_reserve_that_is_repeated_is_made_once(lives):
             change(amount, id="may")
     again.withdraw_reserve(0.25, id="june")
     assert again.account.reserve == before + Decimal("0.25")
+
+
+def test_arms_are_removed_once(lives):
+    one, other = lives
+    one.remove_arms(["UA"])
+    before = kinds(one)
+    other.remove_arms(["UA"])
+    assert kinds(one) == before
+    other.remove_arms(["UA", "AA"])
+    assert other.select().reason == "NO_ALLOWED_ARM"

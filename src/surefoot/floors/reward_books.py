@@ -34,9 +34,9 @@ class RewardBooks(Books):
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
-        account = self.account
-        ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
-        return account.reserve + account.posted - account.held + ahead >= terms.hold
+        if self.floor.checkpoint is None:
+            return self.account.affords(terms.hold)
+        return self.account.affords(terms.hold - self.ahead(terms))
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""

@@ -111,12 +111,16 @@ class Changes:
         self._run(work)
 
     def remove_arms(self, arms: Iterable[Any]) -> None:
-        """Play some arms no more; what is reported of them is still booked and learned."""
+        """Play some arms no more; what is reported of them is still booked and learned.
+
+        A repeat changes nothing.
+        """
         labels = arms if isinstance(arms, str | bytes) else list(arms)
 
         def work(tx: Tx) -> None:
-            self._sound(tx).agent._actions.candidates(labels)
-            self._append(tx, "arms.removed", {"arms": labels})
+            fold = self._sound(tx)
+            if not fold.removed.issuperset(fold.agent._actions.candidates(labels)):
+                self._append(tx, "arms.removed", {"arms": labels})
 
         self._run(work)
 

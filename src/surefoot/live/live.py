@@ -270,10 +270,10 @@ class Live(changes.Changes, reporting.Reporting):
         self._keep(kept)
         return result
 
-    def _snapshot(self, every: int = SNAPSHOT_EVERY) -> recovery.Snapshot | None:
+    def _snapshot(self, every: int | None = None) -> recovery.Snapshot | None:
         """A snapshot of the fold, if so many entries came since the last."""
         known = -1 if self._kept is None else self._kept[0]
-        if self.degraded or self._fold.seq < known + every:
+        if self.degraded or self._fold.seq < known + (every or SNAPSHOT_EVERY):
             return None
         try:
             return recovery.snapshot(self._fold)

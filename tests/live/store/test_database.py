@@ -10,6 +10,7 @@ from live.store.databases import address, store  # noqa: F401  (fixtures)
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import open_store, sql
 from surefoot.live.store.database import reachable
+from surefoot.live.store.writer import Job
 from surefoot.testing._stores import check_chain, explore, fund, refused, together
 
 # Fixtures are named by what they are, and tests take them under the same name.
@@ -58,6 +59,21 @@ def test_a_write_that_fails_leaves_nothing(store, monkeypatch):
     monkeypatch.undo()
     assert store.transact("shop", explore).seq == 2
     check_chain(store)
+
+
+def test_a_server_that_cannot_be_reached_is_an_error_of_ours(store, monkeypatch):
+    monkeypatch.setattr(sa.Engine, "connect", broken)
+    with pytest.raises(StoreUnavailable, match="nothing was written: the disk is full"):
+        store.transact("shop", explore)
+
+
+def test_a_statement_that_fails_takes_its_whole_group_with_it(store):
+    fund(store, 100)
+    fine = Job("shop", lambda group: group.pending("shop").run(explore))
+    failing = Job("shop", lambda group: group.connection.execute(sa.text("SELECT nothing")))
+    with pytest.raises(StoreUnavailable, match="nothing was written"):
+        store._commit([fine, failing])
+    assert store.account("shop").seq == 1
 
 
 def test_a_ledger_changed_behind_our_back_is_noticed(store):

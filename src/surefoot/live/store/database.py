@@ -10,10 +10,10 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeVar
+from typing import Any, TypeGuard, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import DBAPIError
+from sqlalchemy.exc import SQLAlchemyError
 
 from surefoot.errors import StoreUnavailable
 from surefoot.live.entries import Entry
@@ -155,12 +155,16 @@ class DatabaseStore(Store):
 
     def _commit(self, jobs: list[Job[Any]]) -> None:
         """Run a group of jobs and commit what they changed."""
-        with self._writes.connect() as connection:
+        with reachable("nothing was written"):
+            connection = self._writes.connect()
+        with connection:
             with reachable("nothing was written"):
                 transaction = connection.begin()
                 group = Group(connection, self._time)
                 for job in sorted(jobs, key=lambda job: str(job.account)):
                     job.attempt(group)
+                    if _of_database(job.error):  # the transaction is over, for all of them
+                        raise job.error
                 group.write()
             with reachable("it broke in a commit, which may be kept or not: try the same id again"):
                 transaction.commit()
@@ -291,8 +295,16 @@ def reachable(what: str) -> Iterator[None]:
     """Turn the errors of a database into StoreUnavailable, which says what became of the work."""
     try:
         yield
-    except DBAPIError as problem:
-        raise StoreUnavailable(f"the store failed, {what}: {problem.orig}") from problem
+    except SQLAlchemyError as problem:
+        said = getattr(problem, "orig", problem)
+        raise StoreUnavailable(f"the store failed, {what}: {said}") from problem
+
+
+def _of_database(error: BaseException | None) -> TypeGuard[BaseException]:
+    """Whether a work failed because a statement did."""
+    return isinstance(error, SQLAlchemyError) or isinstance(
+        getattr(error, "__cause__", None), SQLAlchemyError
+    )
 
 
 def _account(connection: sa.Connection, account: str) -> AccountRow | None:
