@@ -50,7 +50,7 @@ class Account:
 
     def affords(self, hold: int) -> bool:
         """Whether an exploration that can lose ``hold`` may be decided; a tie is allowed."""
-        return self.available >= hold
+        return self.reserve + self.posted - self.held >= hold
 
     def hold(self, hold: int) -> None:
         """An exploration is decided: its worst loss is set aside."""

@@ -30,8 +30,6 @@ class RewardBooks(Books):
     floor: RewardFloor
     caps = True
 
-    # The next two are on every play's way: without a checkpoint they call nothing.
-
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
         if self.floor.checkpoint is None:
