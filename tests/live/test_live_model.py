@@ -12,15 +12,17 @@ from hypothesis.stateful import (
     initialize,
     invariant,
     rule,
+    run_state_machine_as_test,
 )
 
-from faulty import Faulty
+from live.postgres import empty_database, postgres  # noqa: F401  (a fixture)
 from surefoot import UCB1, GenCB, Outcome, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.entries import header, line
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
+from surefoot.testing._fault_store import Faulty
 from surefoot.verifier import verify
 
 LOW, VALUE, ALPHA, RESERVE = Fraction(-1, 2), Fraction(1, 2), Fraction(1, 4), Fraction(2)
@@ -216,6 +218,25 @@ class SQLiteMachine(LiveMachine):
     def teardown(self):
         super().teardown()
         self.folder.cleanup()
+
+
+class PostgresMachine(LiveMachine):
+    server: str
+
+    def make_store(self):
+        self.database = empty_database(self.server)
+        return open_store(self.database.__enter__())
+
+    def teardown(self):
+        super().teardown()
+        self.database.__exit__(None, None, None)
+
+
+def test_in_postgres(postgres):  # noqa: F811
+    machine = type("OnThisServer", (PostgresMachine,), {"server": postgres})
+    run_state_machine_as_test(
+        machine, settings=settings(max_examples=4, stateful_step_count=30, deadline=None)
+    )
 
 
 TestInMemory = LiveMachine.TestCase

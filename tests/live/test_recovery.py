@@ -7,12 +7,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from faulty import Faulty
 from learners import Softmax
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore, live, recovery
 from surefoot.live.live import Live
+from surefoot.testing._fault_store import Faulty
 
 STEPS = 25
 

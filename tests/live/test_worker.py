@@ -6,13 +6,13 @@ from decimal import Decimal
 
 import pytest
 
-from faulty import Faulty
-from learners import Softmax
+from learners import Counter, Softmax
 from leased import agent, kinds, opened, proved
 from surefoot import C2UCB, GenCB, Outcome, RewardFloor, TopK
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable, UnknownPlay
 from surefoot.live import Lease, MemoryStore, open_store, worker
 from surefoot.live.live import Live
+from surefoot.testing._fault_store import Faulty
 
 
 class Clock:
@@ -68,9 +68,13 @@ def test_an_id_gets_one_play_before_and_after_the_flush(tmp_path):
     assert live.select(id="mine", context="here") == play == live.play("mine")
     with pytest.raises(PlayConflict):
         live.select(id="mine")
+    with pytest.raises(PlayConflict, match=play.id):
+        live.update("mine", 0.5)
     live.flush()
     assert live.select(id="mine", context="here") == play
-    live.update("mine", 0.5)
+    with pytest.raises(PlayConflict, match=play.id):
+        live.update("mine", 0.5)
+    live.update(play.id, 0.5)
     live.flush()
     assert live.select(id="mine", context="here") == play
     other = opened(store, tmp_path)
@@ -87,11 +91,10 @@ def test_an_id_asked_of_two_workers_at_once_is_two_plays(tmp_path):
     assert here.lease != there.lease
     one.flush(), two.flush()
     assert one.play("mine") == here
-    twin = two.select(id="mine")
-    assert (twin.arm, twin.lease) == (there.arm, there.lease)
-    assert twin.id != "mine"
-    one.update("mine", 1)
-    two.update("mine", 0)
+    assert two.select(id="mine") == there
+    assert two.play(there.id) == there
+    two.update(here, 1)  # either worker may be told of either
+    one.update(there.id, 0)
     one.flush(), two.flush()
     assert two.account.pending == 2  # the two of the first line
     assert two.account.earned == 1
@@ -412,8 +415,8 @@ def test_a_worker_ends_where_one_without_a_lease_does(tmp_path):
         reward = (n * 7 % 11) / 10
         plays = [live.select(id=f"v-{n}") for live in lives]
         assert plays[0].arm == plays[1].arm
-        for live in lives:
-            live.update(f"v-{n}", reward)
+        for live, play in zip(lives, plays, strict=True):
+            live.update(play.id, reward)
     lives[0].close()
     lives = opened(stores[0], tmp_path), lives[1]
     assert lives[0].account == lives[1].account
@@ -471,3 +474,51 @@ def test_a_closed_agent_says_so(tmp_path):
         live.select(), live.select()
     with pytest.raises(InvalidInput, match="closed"):
         live.update(play, 1), live.update(play, 1)
+
+
+def test_a_reward_is_never_credited_to_the_other_play_of_its_id(tmp_path):
+    """One worker explores, the other plays the default: had that been credited, too much were."""
+    store = MemoryStore()
+    one = opened(store, tmp_path)
+    here = one.select(id="mine")
+    two = Live(None, store)
+    two.pause()
+    there = two.select(id="mine")
+    assert (here.is_default, there.is_default) == (False, True)
+    for live in (one, two):
+        with pytest.raises((PlayConflict, UnknownPlay)):
+            live.update(here.id.replace(here.lease, "other-1"), 0)
+    one.update(here, 0)
+    one.close()
+    assert proved(store)["posted"] == -450_000_000
+
+
+def test_a_name_that_the_ledger_made_is_not_given_out_again(tmp_path):
+    store = MemoryStore()
+    live = opened(store, tmp_path)
+    play = live.select()
+    live.flush()
+    for taken in (play.id, "p-7"):
+        for one in (live, Live(None, store)):
+            with pytest.raises((InvalidInput, PlayConflict), match=taken):
+                one.select(id=taken)
+
+
+def test_a_policy_that_fails_at_its_second_asking_loses_no_play(tmp_path):
+    class Moody(Counter):
+        """Cannot choose once it has learned anything."""
+
+        def select(self, context, rng):
+            if self.learnt:
+                raise RuntimeError("no")
+            return super().select(context, rng)
+
+    store = MemoryStore()
+    one, two = (opened(store, tmp_path, GenCB(Moody(3), agent().floor)) for _ in range(2))
+    first, second = one.select(), two.select()
+    one.update(first, 1)
+    one.close()
+    two.update(second, 1)
+    two.close()
+    assert proved(store)["explorations"] == 2
+    assert kinds(store).count("outcome.settled") == 2

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot.agents.packing import pack
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import PlayConflict
+from surefoot.live import names
 from surefoot.live.entries import Entry
 from surefoot.live.fold import Fold
 from surefoot.live.opening import sealed
@@ -20,18 +21,26 @@ if TYPE_CHECKING:
 def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
     """The entry of a decision: that of its id if there is one, else a new one."""
     if own is not None:
-        row = tx.play(own)
-        if row is not None:
-            if row.experiment != live.name or row.request != asked.digest:
-                raise other_request(own)
-            return live._entry(tx, row.seq)
         check_free(own)
+        row = tx.play(own)
+        if row is not None and names.made(own, row.lease):
+            raise other_request(own)
+        if row is not None:
+            return repeated(live, tx, asked, own)
     fold = live._current(tx)
     if live.degraded:
         return _default(live, tx, _unproposed(live, asked), asked, None, own, reason=DEGRADED)
     play = fold.decide(asked.context, asked.allowed, asked.default)
     with fold.moved():
         return _appended(live, tx, play, asked, own)
+
+
+def repeated(live: Live, tx: Tx, asked: Request, play: str) -> Entry:
+    """The entry of a play that was decided before, for the same request."""
+    row = tx.play(play)
+    if row is None or (row.experiment, row.request) != (live.name, asked.digest):
+        raise other_request(play)
+    return live._entry(tx, row.seq)
 
 
 def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -> Entry:

@@ -281,15 +281,26 @@ class Fold:
         self._agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
-        told, agent = entry.payload, self.agent
-        given = Given.of(entry, self)
+        told, given = entry.payload, Given.of(entry, self)
         if not done:
             if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
-                agent._ask(given.context, told.get("allowed"))
+                self._turn(given.context, told.get("allowed"))
             self._move(_MOVES[entry.kind])
             self.books.plays.next_id += 1
         assert entry.play is not None
         self.waiting[entry.play] = given
+
+    def _turn(self, context: Any, allowed: Any) -> None:
+        """The policy's turn, taken again. If it fails at it this time, the play was made as well.
+
+        Under leases it was asked in another state, with other draws.
+        """
+        agent = self.agent
+        try:
+            agent._ask(context, allowed)
+        except Exception:  # noqa: BLE001  # a policy is the user's own code
+            agent._asking = False
+            agent.turns += 1
 
     def _reported(self, entry: Entry) -> None:
         told, books = entry.payload, self.books

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
+from surefoot.live import names
 from surefoot.live.reporting import Retelling
 from surefoot.live.store import Tx
 from surefoot.live.store.base import LeaseRow
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 SHARE = 4
 """A lease takes at most this part of what is available, so that the next worker gets one too."""
 
-_OWNER = re.compile(r"[A-Za-z0-9_-]{1,24}")
+_OWNER = re.compile(r"[A-Za-z0-9_-]{1,16}")
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ class Lease:
             isinstance(self.owner, str) and _OWNER.fullmatch(self.owner)
         ):
             raise InvalidInput(
-                f"owner = {shown(self.owner)} must be 1 to 24 letters, digits, '-' or '_', or None"
+                f"owner = {shown(self.owner)} must be 1 to 16 letters, digits, '-' or '_', or None"
             )
 
     @property
@@ -79,25 +80,26 @@ class Lease:
 def written(live: Live, tx: Tx, steps: list[dict[str, Any]]) -> dict[str, str]:
     """Enter a journal's steps in the ledger, but for those that are in it already.
 
-    Returns the new names of plays whose id another worker had given out by then.
+    Returns what the ledger calls the plays whose ids it had for others.
     """
-    names: dict[str, str] = {}
+    twins: dict[str, str] = {}
     for step in steps:
         if "kind" in step:
-            _decided(live, tx, step, names)
+            _decided(live, tx, step, twins)
         else:
-            _told(live, tx, step, names)
-    return names
+            _told(live, tx, step)
+    return twins
 
 
-def _decided(live: Live, tx: Tx, step: dict[str, Any], names: dict[str, str]) -> None:
+def _decided(live: Live, tx: Tx, step: dict[str, Any], twins: dict[str, str]) -> None:
     told, name = step["payload"], step["play"]
     lease = told["lease"]
-    spare = f"{lease}-{step['number']}"
-    while (row := tx.play(name)) is not None and row.lease != lease:
+    row = tx.play(name)
+    if row is not None and row.lease != lease:
         # Both answers are out, and either may be played: each is booked, as a play of its own.
-        name, spare = spare, f"{spare}x"
-        names[step["play"]], told = name, {**told, "asked": step["play"]}
+        told = {**told, "asked": name}
+        twins[name] = name = names.twin(name, lease)
+        row = tx.play(name)
     if row is not None:
         return
     held = 0
@@ -111,8 +113,8 @@ def _decided(live: Live, tx: Tx, step: dict[str, Any], names: dict[str, str]) ->
     live._take(entry)
 
 
-def _told(live: Live, tx: Tx, step: dict[str, Any], names: dict[str, str]) -> None:
-    name = names.get(step["play"], step["play"])
+def _told(live: Live, tx: Tx, step: dict[str, Any]) -> None:
+    name = names.called(step["play"], {"lease": step["lease"]})
     try:
         live._booked(tx, live._row(tx, name), Retelling(step["how"], step["told"]))
     except (InvalidInput, PlayConflict, UnknownPlay) as problem:

@@ -11,7 +11,7 @@ from surefoot._exact import shown
 from surefoot.agents import GenCB
 from surefoot.errors import InvalidInput, SurefootError, UnknownAccount, UnknownPlay
 from surefoot.floors import Statement, statement
-from surefoot.live import changes, leases, opening, recovery, reporting
+from surefoot.live import changes, leases, names, opening, recovery, reporting
 from surefoot.live.decide import decided
 from surefoot.live.entries import Entry
 from surefoot.live.fold import Fold
@@ -198,7 +198,7 @@ class Live(changes.Changes, reporting.Reporting):
         """A play of this experiment as it was decided."""
         entry = None if self._worker is None else self._worker.known(play)
         if entry is None:
-            entry = self._run(lambda tx: self._entry(tx, self._row(tx, play).seq))
+            entry = self._run(lambda tx: self._entry(tx, self._row(tx, play, report=False).seq))
         return LivePlay.of(entry, self._places)
 
     @property
@@ -342,14 +342,16 @@ class Live(changes.Changes, reporting.Reporting):
         if entry is not None and not self.degraded and self._fold.head == entry.prev:
             self._fold.apply(entry, done)
 
-    def _row(self, tx: Tx, name: str) -> Any:
-        row = tx.play(name)
+    def _row(self, tx: Tx, name: str, report: bool = True) -> Any:
+        row = names.found(tx.play, name)
         if row is None or row.experiment != self.name:
             raise UnknownPlay(
                 f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
                 "play that select() returned, or its id (of a play under another worker's lease "
                 "the ledger knows after that worker's next flush)"
             )
+        if report and names.unsaid(name, row):
+            raise names.given_twice(name, f"{name}.{row.lease}")
         return row
 
     def _entry(self, tx: Tx, seq: int) -> Entry:

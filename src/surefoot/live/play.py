@@ -15,6 +15,7 @@ from surefoot.agents.play import Choice, Play, Reason, explain, short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live.entries import canonical
+from surefoot.live.names import called
 from surefoot.live.opening import said, sealed
 
 DEGRADED, SHADOW = "DEGRADED", "SHADOW"
@@ -82,6 +83,7 @@ class LivePlay:
     """
 
     id: str
+    """What to report it by; under a lease that is the caller's id and the lease's."""
     arm: Any
     """The arm as the user named it; None: the default."""
     index: int
@@ -126,17 +128,18 @@ class LivePlay:
         explores = entry.kind == "decision.held"
         arm = unpack(told["arm"]) if explores else None
         available, held = _before(entry)
+        name: Any = called(entry.play, told)
         choice = unpack(told["choice"])
         reason = told["reason"]
         play = Play(
-            entry.play, arm, told["index"] if explores else -1,
+            name, arm, told["index"] if explores else -1,
             Reason(reason) if reason in Reason.__members__ else Reason.PAUSED,
             told["turn"], terms_of(told), places, available, held,
             told["pending"], told["unreported"], None if choice is None else Choice(*choice),
         )  # fmt: skip
         shadow = unpack(told["shadow"]) if "shadow" in told else None
         return cls(
-            entry.play, arm, play.index, reason, play.slack, play.worst_case, entry.seq or None,
+            name, arm, play.index, reason, play.slack, play.worst_case, entry.seq or None,
             told["deadline"], shadow, told.get("lease"), play,
         )  # fmt: skip
 

@@ -11,13 +11,14 @@ import threading
 import time
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import StoreUnavailable
 from surefoot.floors import Outcome
-from surefoot.live import leases
-from surefoot.live.decide import decided, other_request, proposal
+from surefoot.live import leases, names
+from surefoot.live.decide import decided, other_request, proposal, repeated
 from surefoot.live.entries import Entry, check_exact
 from surefoot.live.fold import Fold, Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
@@ -50,8 +51,8 @@ class Own(NamedTuple):
 class Flushed(NamedTuple):
     """What a flush came to: a lease to decide by, or else the decision that was asked for."""
 
-    names: dict[str, str]
-    """The ledger's names of plays whose own were taken."""
+    twins: dict[str, str]
+    """The ledger's names of plays whose ids it had for others."""
     lease: LeaseRow | None
     entry: Entry | None
 
@@ -72,6 +73,9 @@ class Worker:
         self._steps: list[dict[str, Any]] = []
         """What is in the journal and not in the ledger."""
         self._own: dict[str, Own] = {}
+        """The plays it knows, by what their callers call them."""
+        self._asked: dict[str, str] = {}
+        """What the plays are called that were decided here for a caller's own id."""
         self._lease: LeaseRow | None = None
         """None: no exploration may be decided here until the next flush brings one."""
         self._local: Fold | None = None
@@ -88,15 +92,17 @@ class Worker:
         with self._lock:
             self._journal.check()
             if own is not None:
-                known = self._own.get(own)
+                check_free(own)
+                known = self._own.get(self._asked.get(own, ""))
                 if known is not None and known.entry is not None:
                     if known.row.request != asked.digest:
                         raise other_request(own)
                     return known.entry
                 live, name = self._live, own if known is None else known.row.id
-                if known is not None or live.store.play(live._account, own) is not None:
-                    return live._run(lambda tx: decided(live, tx, asked, name))
-                check_free(own)
+                if known is not None:
+                    return live._run(lambda tx: repeated(live, tx, asked, name))
+                if live.store.play(live._account, own) is not None:
+                    return live._run(lambda tx: decided(live, tx, asked, own))
             if self._due or not self._covers(asked.default):
                 entry = self._renew(asked, own)
                 if entry is not None:
@@ -107,6 +113,8 @@ class Worker:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
         with self._lock:
             self._journal.check()
+            if name in self._asked:
+                raise names.given_twice(name, self._asked[name])
             known = self._own.get(name) or self._adopted(name)
             local = self._local
             if known is None or local is None:
@@ -115,8 +123,11 @@ class Worker:
             events = booked.report.events
             if not events:
                 return booked.outcome
-            self._write({"play": known.row.id, "how": telling.how, "told": booked.text})
-            row, local.unlearnt = known.row, None
+            row = known.row
+            self._write(
+                {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
+            )
+            local.unlearnt = None
             for event in events:
                 row = moves.moved(row, event.kind, event.payload)
                 local.learn(known.given, event.kind, event.payload)
@@ -133,7 +144,7 @@ class Worker:
     def known(self, name: str) -> Entry | None:
         """The decision of a play that is not in the ledger yet."""
         with self._lock:
-            known = self._own.get(name)
+            known = self._own.get(self._asked.get(name, name))
             return None if known is None else known.entry
 
     def flush(self) -> None:
@@ -188,17 +199,19 @@ class Worker:
         kind, told = proposal(local, play, asked, now)
         told = {**told, "lease": lease.id, "unspent": left}
         check_exact(told, "payload")
-        number = self._number = self._number + 1
-        name = own or f"{lease.id}-{number}"
-        row = moves.decided(name, local.experiment, 0, kind, told)
+        self._number += 1
+        play_id = own or f"{lease.id}-{self._number}"
+        row = moves.decided(play_id, local.experiment, 0, kind, told)
         entry = Entry(
-            seq=0, kind=kind, experiment=local.experiment, play=name, at=0, actor="",
+            seq=0, kind=kind, experiment=local.experiment, play=play_id, at=0, actor="",
             config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
             payload=told, prev="", hash="",
         )  # fmt: skip
-        step = {"kind": kind, "play": name, "payload": told, "version": local.version}
-        self._write({**step, "number": number})
+        self._write({"kind": kind, "play": play_id, "payload": told, "version": local.version})
+        name = names.called(play_id, told)
         self._own[name] = Own(row, Given.of(entry, local), entry)
+        if own is not None:
+            self._asked[own] = name
         return entry
 
     def _write(self, step: dict[str, Any]) -> None:
@@ -215,8 +228,8 @@ class Worker:
         live, local = self._live, self._local
         if self._lease is None or local is None:
             return None
-        row = live.store.play(live._account, name)
-        if row is None or row.experiment != live.name:
+        row = names.found(partial(live.store.play, live._account), name)
+        if row is None or row.experiment != live.name or names.unsaid(name, row):
             return None
         entry = next(live.store.entries(live._account, row.seq - 1, 1))
         return Own(row, Given.of(entry, local), None)
@@ -230,7 +243,7 @@ class Worker:
 
         def work(tx: Tx) -> Flushed:
             tx.fetch(plays)
-            names = leases.written(live, tx, steps)
+            twins = leases.written(live, tx, steps)
             leases.returned(live, tx, self.owner)
             fold, lease = live._fold, None
             if not (last or fold.settings.shadow or fold.agent.paused):
@@ -238,31 +251,32 @@ class Worker:
                     self._hold = fold.books.terms(asked.default).hold
                 lease = leases.granted(live, tx, self.settings, self.owner, self._hold)
             if asked is None or lease is not None:
-                return Flushed(names, lease, None)
-            return Flushed(names, None, decided(live, tx, asked, own))
+                return Flushed(twins, lease, None)
+            return Flushed(twins, None, decided(live, tx, asked, own))
 
         # What is folded before and after is not folded with the account locked.
         if steps:
             live.catch_up()
         # Should the answer get lost, the lease may be closed: it must not be spent any more.
         self._lease = None
-        names, lease, entry = live._run(work)
+        twins, lease, entry = live._run(work)
         self._steps.clear()
         self._journal.clear()
         self._since = monotonic()
         if steps or lease is not None:
             live.catch_up()
         with live._folding:
-            self._own = self._still_open(names)
+            self._own = self._still_open(twins)
+            self._asked = {own: name for own, name in self._asked.items() if name in self._own}
             if lease is not None and not live.degraded:
                 self._local, self._lease = live._fold.branch(lease.id, lease.amount), lease
         return entry
 
-    def _still_open(self, names: dict[str, str]) -> dict[str, Own]:
-        """The plays that can still change, by the ids that callers know, now in the ledger."""
+    def _still_open(self, twins: dict[str, str]) -> dict[str, Own]:
+        """The plays that can still change, which are in the ledger now."""
         kept = {}
         for name, known in self._own.items():
-            play = names.get(known.row.id, known.row.id)
+            play = twins.get(known.row.id, known.row.id)
             if play in self._live._fold.waiting:
                 kept[name] = Own(known.row._replace(id=play), known.given, None)
         return kept

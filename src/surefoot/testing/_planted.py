@@ -1,0 +1,316 @@
+"""Planted bugs: the mistakes one makes with such books, put into the real code for a while.
+
+What finds none of them proves nothing. Each is as consistent as a real one would be: where the
+agents' own checks would see it at once, they are told the same lie.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
+from typing import Any
+from unittest import mock
+
+from surefoot.errors import SurefootError
+from surefoot.floors import Outcome, RewardBooks, RewardFloor
+from surefoot.floors.account import Account
+from surefoot.floors.plays import SETTLED
+from surefoot.live import journal, leases, worker
+from surefoot.live.fold import Fold
+from surefoot.live.live import Live
+from surefoot.live.reports import Event, Report
+from surefoot.live.store import MemoryStore, Tx, moves
+
+Patch = Callable[[Any, str, Any], None]
+
+_append, _apply, _reported = Tx.append, Fold.apply, Fold._reported
+_init, _book, _void, _start = Report.__init__, Report._book, Report.void, Live._start
+_asked = RewardFloor._floor_and_hold
+_steps = moves._STEPS
+
+
+@contextmanager
+def planted(bug: str) -> Iterator[None]:
+    """Put a bug of ``BUGS`` or ``OF_LEASES`` into the code; it is gone afterwards."""
+    with ExitStack() as stack:
+
+        def patch(owner: Any, name: str, new: Any) -> None:
+            stack.enter_context(mock.patch.object(owner, name, new))
+
+        (BUGS | OF_LEASES)[bug](patch)
+        yield
+
+
+def credited_on_decide(patch: Patch) -> None:
+    """An exploration is booked as if it had paid its best; its reward then corrects that."""
+
+    def append(tx: Tx, kind: str, **told: Any) -> Any:
+        row = None if told.get("play") is None else tx._plays.get(told["play"])
+        if kind == "decision.held":
+            told["d_posted"] = told["payload"]["high"] - told["payload"]["floor"]
+        elif kind.startswith(("outcome.", "decision.voided")):
+            row = tx.play(told["play"])
+            if row is not None and row.role == "explore" and row.state == "open":
+                told["d_posted"] = told.get("d_posted", 0) - (row.high - row.floor)
+        return _append(tx, kind, **told)
+
+    patch(Tx, "append", append)
+    patch(Fold, "apply", _follows_posted)
+
+
+def default_credited_when_decided(patch: Patch) -> None:
+    """A default counts once it was decided, played or not."""
+
+    def append(tx: Tx, kind: str, **told: Any) -> Any:
+        if kind == "decision.defaulted":
+            told["d_posted"] = told["payload"]["deposit"]
+        elif kind == "decision.confirmed":
+            told["d_posted"] = 0
+        return _append(tx, kind, **told)
+
+    patch(Tx, "append", append)
+    patch(Fold, "apply", _follows_posted)
+
+
+def _follows_posted(fold: Fold, entry: Any, done: bool = False) -> None:
+    if done:
+        fold.account.posted += entry.d_posted
+    _apply(fold, entry, done)
+
+
+def refunded_on_expiry(patch: Patch) -> None:
+    """A reward that did not come in time frees its hold, until it comes."""
+
+    def expire(account: Account, hold: int) -> None:
+        account.held -= hold
+
+    def settle_late(account: Account, gain: int, hold: int) -> None:
+        account.posted += gain
+
+    patch(Account, "expire", expire)
+    patch(Account, "settle_late", settle_late)
+
+
+def settled_twice(patch: Patch) -> None:
+    """A reward that is reported again is credited again."""
+
+    def book(report: Report, kind: str, *rest: Any) -> Outcome:
+        outcome = _book(report, kind, *rest)
+        record = report.record
+        if kind == "outcome.settled" and outcome is Outcome.REPEATED and record.state is SETTLED:
+            assert record.reward is not None
+            told = {"reward": record.reward, "told": report.row.told}
+            report.events.append(Event(kind, record.reward - record.terms.floor, 0, told))
+        return outcome
+
+    patch(Report, "_book", book)
+    _let(patch, "outcome.settled", "settled")
+
+
+def voided_after_its_reward(patch: Patch) -> None:
+    """A play that was settled can be voided, which releases its hold once more."""
+
+    def void(report: Report) -> Outcome:
+        record = report.record
+        if record.state is SETTLED and record.explores:
+            report.events.append(Event("decision.voided", 0, -record.terms.hold, {}))
+            return Outcome.BOOKED
+        return _void(report)
+
+    patch(Report, "void", void)
+    _let(patch, "decision.voided", "voided")
+
+
+def _let(patch: Patch, kind: str, state: str) -> None:
+    """Let a kind of entry follow a settlement, and the fold not wonder at it."""
+    steps, told = _steps[kind]
+    patch(moves, "_STEPS", {**_steps, kind: ({**steps, ("explore", "settled"): state}, told)})
+
+    def reported(fold: Fold, entry: Any) -> None:
+        if entry.kind != kind or entry.play in fold.waiting:
+            _reported(fold, entry)
+
+    patch(Fold, "_reported", reported)
+
+
+def hold_dropped_on_restart(patch: Patch) -> None:
+    """A worker that starts takes open explorations for not made, as their process died."""
+
+    def start(live: Live, payload: Any) -> None:
+        _start(live, payload)
+        for play, given in list(live._fold.waiting.items()):
+            if given.explores:
+                try:
+                    live.void(play)
+                except SurefootError:
+                    continue
+
+    patch(Live, "_start", start)
+
+
+def gate_above_instead_of_at_least(patch: Patch) -> None:
+    """A tie does not count as enough."""
+    patch(RewardBooks, "affords", lambda books, terms: books.account.available > terms.hold)
+
+
+def gate_in_floats(patch: Patch) -> None:
+    """The gate adds up money in floats."""
+
+    def enough(books: Any, hold: int) -> bool:
+        reserve, posted, held = (part / 1e9 for part in (books.reserve, books.posted, books.held))
+        return bool(reserve + posted - held >= hold / 1e9)
+
+    def append(tx: Tx, kind: str, *, gate: int | None = None, **told: Any) -> Any:
+        if gate is not None and enough(tx.row, gate):
+            gate = None
+        return _append(tx, kind, gate=gate, **told)
+
+    patch(RewardBooks, "affords", lambda books, terms: enough(books.account, terms.hold))
+    patch(Tx, "append", append)
+
+
+def late_reward_credited_twice(patch: Patch) -> None:
+    """A reward after its expiry restores twice what was booked too low."""
+
+    def settle_late(account: Account, gain: int, hold: int) -> None:
+        account.posted += 2 * (gain + hold)
+
+    patch(Account, "settle_late", settle_late)
+
+
+def floor_of_the_newest_configuration(patch: Patch) -> None:
+    """A report is booked by the floor in force, not by that of its play."""
+
+    def init(report: Report, floor: RewardFloor, row: Any, given: Any, worth: Any) -> None:
+        if floor.default is not None and floor.terms().value == given.terms.value:
+            given = given._replace(terms=floor.terms())
+        _init(report, floor, row, given, worth)
+
+    patch(Report, "__init__", init)
+
+
+def floor_rounded_down(patch: Patch) -> None:
+    """What a play is asked is rounded in its favour."""
+
+    def asked(floor: RewardFloor, value: Any) -> tuple[int, int]:
+        f, hold = _asked(floor, value)
+        lost, whole = floor._share
+        p, q = floor.unit.ratio(value)
+        short = (whole - lost) * p % (whole * q) > 0
+        return f - short, max(0, hold - short)
+
+    patch(RewardFloor, "_floor_and_hold", asked)
+
+
+def answered_before_the_commit(patch: Patch) -> None:
+    """The store answers, and at times what it answered is not kept."""
+    transact = MemoryStore.transact
+
+    def lossy(store: MemoryStore, account: str, work: Any) -> Any:
+        found = store._find(account)
+        if found.row.seq % 23 != 22:
+            return transact(store, account, work)
+        with mock.patch.object(type(found), "apply"):
+            return transact(store, account, work)
+
+    patch(MemoryStore, "transact", lossy)
+
+
+def lease_closed_twice(patch: Patch) -> None:
+    """A worker that wakes up returns the lease that was forfeited meanwhile."""
+    close, granted, returned = leases._close, leases.granted, leases.returned
+    given: dict[str, list[str]] = {}
+
+    def grant(live: Live, tx: Tx, settings: Any, owner: str, hold: int) -> Any:
+        lease = granted(live, tx, settings, owner, hold)
+        if lease is not None:
+            given.setdefault(owner, []).append(lease.id)
+        return lease
+
+    def give_back(live: Live, tx: Tx, owner: str, whole: bool = True) -> None:
+        returned(live, tx, owner, whole)
+        for name in given.pop(owner, ()):
+            lease = tx.lease(name)
+            if lease is not None and lease.state == "forfeited":
+                close(live, tx, lease, "returned")
+
+    of_lease = moves.leased
+
+    def leased(row: Any, kind: str, *rest: Any) -> Any:
+        closed = row is not None and row.state == "forfeited"
+        return of_lease(row._replace(state="open") if closed else row, kind, *rest)
+
+    patch(leases, "granted", grant)
+    patch(leases, "returned", give_back)
+    patch(moves, "leased", leased)
+
+
+def lease_refunded_on_forfeit(patch: Patch) -> None:
+    """A worker that is not heard of has spent nothing, it is thought."""
+    close = leases._close
+    patch(leases, "_close", lambda live, tx, lease, _: close(live, tx, lease, "returned"))
+    closed = moves.drawn
+
+    def drawn(row: Any, lease: str, hold: int) -> Any:
+        if row is not None and row.state == "returned":
+            return row._replace(spent=row.spent + hold)
+        return closed(row, lease, hold)
+
+    patch(moves, "drawn", drawn)
+
+
+def steps_flushed_twice(patch: Patch) -> None:
+    """What a flush entered whose answer was lost is entered again, under another name."""
+    decided = leases._decided
+
+    def again(live: Live, tx: Tx, step: Any, names: dict[str, str]) -> None:
+        row = tx.play(step["play"])
+        if row is not None and row.lease == step["payload"]["lease"]:
+            spare = f"{row.id}-x"
+            step, names[step["play"]] = {**step, "play": spare}, spare
+        decided(live, tx, step, names)
+
+    patch(leases, "_decided", again)
+
+
+def lease_returned_after_a_power_cut(patch: Patch) -> None:
+    """A journal that lost its end counts as whole."""
+    found = journal.left_behind
+
+    def left_behind(*where: Any) -> Iterator[Any]:
+        for each in found(*where):
+            yield each._replace(whole=True)
+
+    patch(worker, "left_behind", left_behind)
+
+
+def reports_not_journalled(patch: Patch) -> None:
+    """A report is answered before it is on the disk."""
+    write = journal.Journal.write
+
+    def forgetful(file: journal.Journal, step: dict[str, Any]) -> None:
+        if "kind" in step:
+            write(file, step)
+
+    patch(journal.Journal, "write", forgetful)
+
+
+BUGS: dict[str, Callable[[Patch], None]] = {
+    bug.__name__: bug
+    for bug in (
+        credited_on_decide, default_credited_when_decided, refunded_on_expiry, settled_twice,
+        voided_after_its_reward, hold_dropped_on_restart, gate_above_instead_of_at_least,
+        gate_in_floats, late_reward_credited_twice, floor_of_the_newest_configuration,
+        floor_rounded_down, answered_before_the_commit,
+    )
+}  # fmt: skip
+"""The planted bugs by name."""
+
+OF_LEASES: dict[str, Callable[[Patch], None]] = {
+    bug.__name__: bug
+    for bug in (
+        lease_closed_twice, lease_refunded_on_forfeit, steps_flushed_twice,
+        lease_returned_after_a_power_cut, reports_not_journalled,
+    )
+}  # fmt: skip
+"""Those that need schedules with leases."""
