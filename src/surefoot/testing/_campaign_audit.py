@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.live.entries import Entry, header, line
+from surefoot.live.names import called
 from surefoot.live.store import open_store
 from surefoot.testing._campaign import opened, read
 from surefoot.verifier import verify
@@ -177,9 +178,10 @@ def found(
     row: Any, entries: list[Entry], told: Told, stated: list[Fraction] | None = None
 ) -> list[str]:
     """What is wrong with a ledger; ``stated``: slack, held and reserve as its Live says."""
-    problems = [*told.problems, *lost(entries, told), *twice(entries), *unsaid(entries, told)]
+    known = as_called(entries)
+    problems = [*told.problems, *lost(known, told), *twice(known), *unsaid(known, told)]
     books = Books(row.places)
-    for entry in entries:
+    for entry in known:
         books.take(entry)
     sums = [books.slack, books.held, books.reserve]
     kept = [amount * books.unit for amount in (row.available, row.held, row.reserve)]
@@ -193,6 +195,16 @@ def found(
     lines = [header(row.name, row.places), *map(line, entries)]
     report = verify([f"{text}\n".encode() for text in lines], row.head)
     return [*problems, *report["problems"]]
+
+
+def as_called(entries: list[Entry]) -> list[Entry]:
+    """The entries with each play under the name that its caller was told."""
+    names: dict[str | None, str] = {
+        entry.play: called(entry.play, entry.payload)
+        for entry in entries
+        if entry.play is not None and entry.kind in ("decision.held", "decision.defaulted")
+    }
+    return [entry._replace(play=names.get(entry.play, entry.play)) for entry in entries]
 
 
 def lost(entries: list[Entry], told: Told) -> list[str]:
