@@ -7,16 +7,18 @@ not anybody hears of that again, the account has paid for it.
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
+from itertools import zip_longest
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import names
-from surefoot.live.reporting import Retelling
+from surefoot.live.reporting import Booked, Retelling
 from surefoot.live.store import Tx
-from surefoot.live.store.base import LeaseRow
+from surefoot.live.store.base import LeaseRow, PlayRow
 from surefoot.live.windows import microseconds
 
 if TYPE_CHECKING:
@@ -77,17 +79,26 @@ class Lease:
         return microseconds(self.seconds, "seconds") or 0
 
 
-def written(live: Live, tx: Tx, steps: list[dict[str, Any]]) -> dict[str, str]:
+class Early(NamedTuple):
+    """What a report came to when it was taken, which is the same while its play is as it was."""
+
+    row: PlayRow
+    booked: Booked
+
+
+def written(
+    live: Live, tx: Tx, steps: list[dict[str, Any]], early: Sequence[Early | None] = ()
+) -> dict[str, str]:
     """Enter a journal's steps in the ledger, but for those that are in it already.
 
     Returns what the ledger calls the plays whose ids it had for others.
     """
     twins: dict[str, str] = {}
-    for step in steps:
+    for step, known in zip_longest(steps, early):
         if "kind" in step:
             _decided(live, tx, step, twins)
         else:
-            _told(live, tx, step)
+            _told(live, tx, step, known)
     return twins
 
 
@@ -113,10 +124,14 @@ def _decided(live: Live, tx: Tx, step: dict[str, Any], twins: dict[str, str]) ->
     live._take(entry)
 
 
-def _told(live: Live, tx: Tx, step: dict[str, Any]) -> None:
+def _told(live: Live, tx: Tx, step: dict[str, Any], early: Early | None) -> None:
     name = names.called(step["play"], {"lease": step["lease"]})
     try:
-        live._booked(tx, live._row(tx, name), Retelling(step["how"], step["told"]))
+        row = live._row(tx, name)
+        if early is not None and early.row._replace(id=row.id, seq=row.seq) == row:
+            live._enter(tx, row, early.booked)
+        else:
+            live._booked(tx, row, Retelling(step["how"], step["told"]))
     except (InvalidInput, PlayConflict, UnknownPlay) as problem:
         # It was taken in good faith and came second: the ledger keeps it, the books do not.
         told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}

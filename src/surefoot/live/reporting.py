@@ -130,7 +130,11 @@ class Reporting:
     def _booked(self, tx: Tx, row: Any, telling: Telling | Retelling) -> Outcome:
         fold = self._current(tx)
         given = fold.waiting.get(row.id) or Given.of(self._entry(tx, row.seq), fold)
-        booked = book(fold, row, given, telling)
+        return self._enter(tx, row, book(fold, row, given, telling))
+
+    def _enter(self, tx: Tx, row: Any, booked: Booked) -> Outcome:
+        """Append what a report of a play came to."""
+        fold = self._fold
         version = fold.version if row.experiment == self.name else 1
         for event in booked.report.events:
             entry = tx.append(

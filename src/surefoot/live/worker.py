@@ -72,6 +72,8 @@ class Worker:
         self._folder, self._term = Path(settings.journal), settings.term
         self._steps: list[dict[str, Any]] = []
         """What is in the journal and not in the ledger."""
+        self._early: list[leases.Early | None] = []
+        """What they came to when they were taken, step by step."""
         self._own: dict[str, Own] = {}
         """The plays it knows, by what their callers call them."""
         self._asked: dict[str, str] = {}
@@ -125,7 +127,8 @@ class Worker:
                 return booked.outcome
             row = known.row
             self._write(
-                {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
+                {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text},
+                leases.Early(row, booked),
             )
             local.unlearnt = None
             for event in events:
@@ -214,13 +217,15 @@ class Worker:
             self._asked[own] = name
         return entry
 
-    def _write(self, step: dict[str, Any]) -> None:
+    def _write(self, step: dict[str, Any], early: leases.Early | None = None) -> None:
         """Into memory first: what an interrupt leaves is in the ledger later, answered or not."""
+        self._early.append(early)
         self._steps.append(step)
         try:
             self._journal.write(step)
         except Exception:
             self._steps.pop()
+            self._early.pop()
             raise
 
     def _adopted(self, name: str) -> Own | None:
@@ -238,12 +243,12 @@ class Worker:
         self, asked: Request | None = None, own: str | None = None, last: bool = False
     ) -> Entry | None:
         """Flush, and get a new lease; if there is none yet, the decision that is asked for."""
-        live, steps = self._live, list(self._steps)
+        live, steps, early = self._live, list(self._steps), list(self._early)
         plays = [step["play"] for step in steps]
 
         def work(tx: Tx) -> Flushed:
             tx.fetch(plays)
-            twins = leases.written(live, tx, steps)
+            twins = leases.written(live, tx, steps, early)
             leases.returned(live, tx, self.owner)
             fold, lease = live._fold, None
             if not (last or fold.settings.shadow or fold.agent.paused):
@@ -261,6 +266,7 @@ class Worker:
         self._lease = None
         twins, lease, entry = live._run(work)
         self._steps.clear()
+        self._early.clear()
         self._journal.clear()
         self._since = monotonic()
         if steps or lease is not None:
