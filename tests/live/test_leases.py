@@ -62,7 +62,7 @@ def test_what_is_left_is_given_back(tmp_path):
     store = MemoryStore()
     live = Live(agent(), store)
     lease = granted(live, tmp_path)
-    transacted(live, lambda tx: leases.written(live, tx, [step("a", lease.id)]))
+    transacted(live, lambda tx: leases.written(live, tx, [(step("a", lease.id), None)]))
     transacted(live, lambda tx: leases.returned(live, tx, "w"))
     assert store.account("default").held == HOLD
     transacted(live, lambda tx: leases.returned(live, tx, "w"))
@@ -76,7 +76,7 @@ def test_a_step_is_entered_once(tmp_path):
     lease = granted(live, tmp_path)
     steps = [step("a", lease.id), {"play": "a", "lease": lease.id, "how": "settle", "told": "1"}]
     for _ in range(3):
-        transacted(live, lambda tx: leases.written(live, tx, steps))
+        transacted(live, lambda tx: leases.written(live, tx, [(each, None) for each in steps]))
     assert kinds(store)[-2:] == ["decision.held", "outcome.settled"]
 
 
@@ -87,7 +87,9 @@ def test_a_taken_id_is_entered_under_another_name_and_only_once(tmp_path):
     live.select(id="a")
     steps = [step("a", lease.id), {"play": "a", "lease": lease.id, "how": "settle", "told": "1"}]
     for _ in range(2):
-        twins = transacted(live, lambda tx: leases.written(live, tx, steps))
+        twins = transacted(
+            live, lambda tx: leases.written(live, tx, [(each, None) for each in steps])
+        )
         assert twins == {"a": names.twin("a", lease.id)}
     assert kinds(store)[-2:] == ["decision.held", "outcome.settled"]
     assert store.play("default", names.twin("a", lease.id)).state == "settled"
@@ -101,7 +103,7 @@ def test_a_report_whose_decision_was_lost_is_kept_and_not_booked(tmp_path):
     live = Live(agent(reserve=0), store)
     live.select(id="a")
     told = {"play": "a", "lease": "w-9", "how": "settle", "told": "1"}
-    transacted(live, lambda tx: leases.written(live, tx, [told]))
+    transacted(live, lambda tx: leases.written(live, tx, [(told, None)]))
     [entry] = [entry for entry in store.entries("default") if entry.kind == "assumption.broken"]
     assert (entry.payload["play"], entry.payload["told"]) == ("a.w-9", "1")
     assert store.play("default", "a").state == "open"

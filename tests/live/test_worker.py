@@ -522,3 +522,42 @@ def test_a_policy_that_fails_at_its_second_asking_loses_no_play(tmp_path):
     two.close()
     assert proved(store)["explorations"] == 2
     assert kinds(store).count("outcome.settled") == 2
+
+
+def test_a_change_whose_commit_failed_governs_no_lease(tmp_path):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path)
+    store.break_at(1, kept=False)
+    with pytest.raises(StoreUnavailable):
+        live.change(default=0.1)
+    play = live.select()
+    assert (play.play.terms.floor, play.is_default) == (450_000_000, False)
+    live.close()
+    proved(store.inner)
+
+
+def test_a_report_of_another_workers_twin_is_booked(tmp_path):
+    store = MemoryStore()
+    one, two = opened(store, tmp_path), opened(store, tmp_path)
+    one.select(), two.select()
+    here, there = one.select(id="a"), two.select(id="a")
+    two.flush()
+    one.flush()
+    one.select()
+    assert one.update(there, 1) is Outcome.BOOKED
+    one.flush()
+    assert one.update(here, 1) is Outcome.BOOKED
+    one.close(), two.close()
+    assert "assumption.broken" not in kinds(store)
+    assert kinds(store).count("outcome.settled") == 2
+
+
+def test_a_play_that_has_its_bare_id_in_the_ledger_can_be_reported(tmp_path):
+    store = MemoryStore()
+    one = opened(store, tmp_path)
+    one.select(id="a")
+    plain = Live(None, store).select(id="a")
+    assert plain.id == "a"
+    assert one.update(plain, 1) is Outcome.BOOKED
+    one.close()
+    assert proved(store)["open"] == 1

@@ -26,6 +26,7 @@ def test_leases_are_drawn_where_they_are_asked_for():
     plans = [planned(random.Random(seed), (10, 50), leases=True) for seed in range(50)]
     assert {plan.lease[2] for plan in plans} == {False, True}
     assert {plan.apart for plan in plans} == {False, True}
+    assert {plan.roams for plan in plans} == {False, True}
 
 
 def test_a_change_makes_another_promise():

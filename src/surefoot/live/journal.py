@@ -58,7 +58,8 @@ class Journal:
             # It gets its name once it is locked: until then nobody takes it for left behind.
             self._file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._start = self._end = self._append(header._asdict())
+            self._append(header._asdict())
+            self._start = self.end
             os.fsync(self._file)
             new.rename(self.path)
         except OSError as problem:
@@ -70,17 +71,17 @@ class Journal:
     def write(self, step: dict[str, Any]) -> None:
         """Append a step: it is there whatever becomes of this process, once this returns."""
         self.check()
+        end = self.end
         try:
-            length = self._append(step)
+            self._append(step)
             if self._sync:
                 os.fdatasync(self._file)
         except OSError as problem:
-            os.ftruncate(self._file, self._end)
+            os.ftruncate(self._file, end)
             raise StoreUnavailable(
                 f"the journal {str(self.path)!r} cannot be written, nothing was decided or "
                 f"booked: {problem.strerror}"
             ) from problem
-        self._end += length
 
     def check(self) -> None:
         """InvalidInput in a forked child, and once it is closed."""
@@ -89,16 +90,24 @@ class Journal:
         if self._file < 0:
             raise InvalidInput("this agent is closed; open it again")
 
-    def _append(self, value: dict[str, Any]) -> int:
+    def _append(self, value: dict[str, Any]) -> None:
         data = _line(value)
         if os.write(self._file, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
-        return len(data)
+
+    @property
+    def end(self) -> int:
+        """How many bytes it has."""
+        return os.fstat(self._file).st_size
+
+    def steps(self) -> list[dict[str, Any]]:
+        """What was written since it was last cleared."""
+        lines = os.pread(self._file, self.end - self._start, self._start).split(b"\n")
+        return [step for step in map(_parsed, lines[:-1]) if step is not None]
 
     def clear(self) -> None:
         """Forget all steps: they are in the ledger."""
         os.ftruncate(self._file, self._start)
-        self._end = self._start
 
     def remove(self) -> None:
         """Delete the file; its steps are in the ledger."""

@@ -7,9 +7,7 @@ not anybody hears of that again, the account has paid for it.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -86,15 +84,17 @@ class Early(NamedTuple):
     booked: Booked
 
 
-def written(
-    live: Live, tx: Tx, steps: list[dict[str, Any]], early: Sequence[Early | None] = ()
-) -> dict[str, str]:
+Step = tuple[dict[str, Any], Early | None]
+"""A line of a journal, and of a report that was taken in this process, what it came to."""
+
+
+def written(live: Live, tx: Tx, steps: list[Step]) -> dict[str, str]:
     """Enter a journal's steps in the ledger, but for those that are in it already.
 
     Returns what the ledger calls the plays whose ids it had for others.
     """
     twins: dict[str, str] = {}
-    for step, known in zip_longest(steps, early):
+    for step, known in steps:
         if "kind" in step:
             _decided(live, tx, step, twins)
         else:

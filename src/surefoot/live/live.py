@@ -327,6 +327,15 @@ class Live(changes.Changes, reporting.Reporting):
             )
         return self._fold
 
+    def _grounded(self, tx: Tx) -> Fold:
+        """The fold, if it is of what was committed, though perhaps not of the newest; else a new.
+
+        It is another where a work moved it whose commit then failed.
+        """
+        fold, seq = self._fold, self._fold.seq
+        behind = not fold.lost and 0 < seq <= tx.row.seq and self._entry(tx, seq).hash == fold.head
+        return fold if behind or self.degraded else self._current(tx)
+
     def _append(self, tx: Tx, kind: str, payload: dict[str, Any], **moves: Any) -> Entry | None:
         """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
         done = moves.pop("done", False)

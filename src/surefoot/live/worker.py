@@ -9,8 +9,8 @@ from __future__ import annotations
 import secrets
 import threading
 import time
-from collections.abc import Callable
-from contextlib import suppress
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -70,10 +70,10 @@ class Worker:
         self._live, self._lock = live, threading.RLock()
         self._boot = boot_id() if settings.boot is None else settings.boot
         self._folder, self._term = Path(settings.journal), settings.term
-        self._steps: list[dict[str, Any]] = []
+        self._steps: list[leases.Step] = []
         """What is in the journal and not in the ledger."""
-        self._early: list[leases.Early | None] = []
-        """What they came to when they were taken, step by step."""
+        self._whole = True
+        """Whether all that is known here is as the journal says."""
         self._own: dict[str, Own] = {}
         """The plays it knows, by what their callers call them."""
         self._asked: dict[str, str] = {}
@@ -91,8 +91,7 @@ class Worker:
 
     def select(self, asked: Request, own: str | None) -> Entry:
         """Decide a play: from the lease if it covers the worst, else from the account."""
-        with self._lock:
-            self._journal.check()
+        with self._lock, self._uninterrupted():
             if own is not None:
                 check_free(own)
                 known = self._own.get(self._asked.get(own, ""))
@@ -113,36 +112,52 @@ class Worker:
 
     def report(self, name: str, telling: Telling) -> Outcome | None:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
-        with self._lock:
-            self._journal.check()
-            if name in self._asked:
+        with self._lock, self._uninterrupted():
+            if name in self._asked and self._live.store.play(self._live._account, name) is None:
                 raise names.given_twice(name, self._asked[name])
             known = self._own.get(name) or self._adopted(name)
-            local = self._local
-            if known is None or local is None:
+            if known is None or self._local is None:
                 return None
-            booked = book(local, known.row, known.given, telling)
-            events = booked.report.events
-            if not events:
-                return booked.outcome
-            row = known.row
-            self._write(
-                {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text},
-                leases.Early(row, booked),
-            )
-            local.unlearnt = None
-            for event in events:
-                row = moves.moved(row, event.kind, event.payload)
-                local.learn(known.given, event.kind, event.payload)
-            self._own[name] = known._replace(row=row)
-            if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
-                self._lease = None  # what it broke is for all to know before more is lost
-            if self._due or self._lease is None:
-                with suppress(StoreUnavailable):  # the journal has it; the next flush tries again
-                    self._renew()
-            if local.unlearnt is not None:
-                raise local.unlearnt
+            return self._book(name, known, self._local, telling)
+
+    def _book(self, name: str, known: Own, local: Fold, telling: Telling) -> Outcome:
+        booked = book(local, known.row, known.given, telling)
+        events, row = booked.report.events, known.row
+        if not events:
             return booked.outcome
+        step = {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
+        self._journal.write(step)
+        self._steps.append((step, leases.Early(row, booked)))
+        local.unlearnt = None
+        for event in events:
+            row = moves.moved(row, event.kind, event.payload)
+            local.learn(known.given, event.kind, event.payload)
+        self._own[name] = known._replace(row=row)
+        if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
+            self._lease = None  # what it broke is for all to know before more is lost
+        if self._due or self._lease is None:
+            with suppress(StoreUnavailable):  # the journal has it; the next flush tries again
+                self._renew()
+        if local.unlearnt is not None:
+            raise local.unlearnt
+        return booked.outcome
+
+    @contextmanager
+    def _uninterrupted(self) -> Iterator[None]:
+        """After an interrupt, which may strike anywhere, what the journal says is what was done."""
+        self._journal.check()
+        if not self._whole:
+            self._steps = [(step, None) for step in self._journal.steps()]
+            self._own, self._asked, self._lease = {}, {}, None
+            self._whole = True
+            self._renew()
+        try:
+            yield
+        except Exception:
+            raise
+        except BaseException:
+            self._whole = False
+            raise
 
     def known(self, name: str) -> Entry | None:
         """The decision of a play that is not in the ledger yet."""
@@ -152,7 +167,7 @@ class Worker:
 
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal."""
-        with self._lock:
+        with self._lock, self._uninterrupted():
             if self._steps or (self._lease is not None and self._due):
                 self._renew()
 
@@ -160,7 +175,8 @@ class Worker:
         """Enter everything, give the lease back, and delete the journal."""
         with self._lock:
             try:
-                self._renew(last=True)
+                with self._uninterrupted():
+                    self._renew(last=True)
             except BaseException:
                 self.abandon()  # whoever comes next enters what is there
                 raise
@@ -210,23 +226,14 @@ class Worker:
             config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
             payload=told, prev="", hash="",
         )  # fmt: skip
-        self._write({"kind": kind, "play": play_id, "payload": told, "version": local.version})
+        step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
+        self._journal.write(step)
+        self._steps.append((step, None))
         name = names.called(play_id, told)
         self._own[name] = Own(row, Given.of(entry, local), entry)
         if own is not None:
             self._asked[own] = name
         return entry
-
-    def _write(self, step: dict[str, Any], early: leases.Early | None = None) -> None:
-        """Into memory first: what an interrupt leaves is in the ledger later, answered or not."""
-        self._early.append(early)
-        self._steps.append(step)
-        try:
-            self._journal.write(step)
-        except Exception:
-            self._steps.pop()
-            self._early.pop()
-            raise
 
     def _adopted(self, name: str) -> Own | None:
         """A play that was decided elsewhere and can still change; None without a lease."""
@@ -243,14 +250,14 @@ class Worker:
         self, asked: Request | None = None, own: str | None = None, last: bool = False
     ) -> Entry | None:
         """Flush, and get a new lease; if there is none yet, the decision that is asked for."""
-        live, steps, early = self._live, list(self._steps), list(self._early)
-        plays = [step["play"] for step in steps]
+        live, steps = self._live, list(self._steps)
+        plays = [step["play"] for step, _ in steps]
 
         def work(tx: Tx) -> Flushed:
+            fold, lease = live._grounded(tx), None
             tx.fetch(plays)
-            twins = leases.written(live, tx, steps, early)
+            twins = leases.written(live, tx, steps)
             leases.returned(live, tx, self.owner)
-            fold, lease = live._fold, None
             if not (last or fold.settings.shadow or fold.agent.paused):
                 if asked is not None:
                     self._hold = fold.books.terms(asked.default).hold
@@ -266,7 +273,6 @@ class Worker:
         self._lease = None
         twins, lease, entry = live._run(work)
         self._steps.clear()
-        self._early.clear()
         self._journal.clear()
         self._since = monotonic()
         if steps or lease is not None:
@@ -282,7 +288,9 @@ class Worker:
         """The plays that can still change, which are in the ledger now."""
         kept = {}
         for name, known in self._own.items():
-            play = twins.get(known.row.id, known.row.id)
+            play = known.row.id
+            if known.entry is not None:  # else it is none of this journal's
+                play = twins.get(play, play)
             if play in self._live._fold.waiting:
                 kept[name] = Own(known.row._replace(id=play), known.given, None)
         return kept
@@ -291,7 +299,7 @@ class Worker:
 def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
     def work(tx: Tx) -> None:
         live._current(tx)
-        leases.written(live, tx, found.steps)
+        leases.written(live, tx, [(step, None) for step in found.steps])
         leases.returned(live, tx, found.header.owner, found.whole)
 
     return work

@@ -36,14 +36,18 @@ class Entered:
     """A play as the ledger has it."""
 
     __slots__ = (
-        "experiment", "explores", "lease", "name", "reward", "seq", "settled", "state", "whole",
+        "called", "experiment", "explores", "lease", "reward", "seq", "settled", "state", "whole",
         "worth",
     )  # fmt: skip
 
     def __init__(self, entry: Any, worth: Worth) -> None:
-        self.name, self.experiment, self.seq = entry.play, entry.experiment, entry.seq
+        self.experiment, self.seq = entry.experiment, entry.seq
         self.explores = entry.kind == "decision.held"
         self.lease: str | None = entry.payload.get("lease")
+        own = entry.payload.get("asked", entry.play)
+        bare = self.lease is None or own.startswith(f"{self.lease}-")
+        self.called = own if bare else f"{own}.{self.lease}"
+        """What its client knows it by."""
         self.worth = worth
         self.state, self.reward, self.whole = "open", 0, False
         self.settled = False
@@ -80,8 +84,8 @@ class Audit:
 
     def __init__(self, judge: Judge, leased: bool = False) -> None:
         self.judge, self.leased = judge, leased
-        self._asked: dict[tuple[str, str | None], Entered] = {}
-        """The plays by the id asked for and the lease: two workers may have given out one id."""
+        self._called: dict[str, Entered] = {}
+        """The plays by what their clients know them by: one id asked for may be two plays."""
         self.second: set[tuple[str, str]] = set()
         """Reports that were taken under a lease and came second: play and kind."""
         self.posted = self.held = self.reserve = self.seq = 0
@@ -134,23 +138,27 @@ class Audit:
         elif kind.startswith("lease."):
             self._lease(entry)
         elif kind == "assumption.broken":
-            self.second.add((told["play"], told["how"]))
+            play = self._called.get(told["play"]) or self.plays.get(told["play"])
+            if play is None:
+                self._stop("wrong", entry, f"is about {told['play']}, which is no play")
+            else:
+                self.second.add((play.called, told["how"]))
         elif kind in _NEXT or kind == "breach.acknowledged":
             self._report(entry)
 
     def _decision(self, entry: Any) -> None:
         told, explores = entry.payload, entry.kind == "decision.held"
-        if entry.play in self.plays:
-            self._stop("double", entry, "is decided twice")
-            return
-        newest = self.versions[entry.experiment]
-        if entry.config_version != newest and not self.leased:
-            self._stop("wrong", entry, f"is under configuration {entry.config_version}: {newest}")
+        version, newest = entry.config_version, self.versions[entry.experiment]
+        if version > newest or (version < newest and not self.leased):
+            self._stop("wrong", entry, f"is under configuration {version}: {newest}")
             return
         own = read(told.get("default"))
-        worth = self.judge.worth(entry.experiment, entry.config_version - 1, own)
-        play = self.plays[entry.play] = Entered(entry, worth)
-        self._asked[told.get("asked", entry.play), play.lease] = play
+        worth = self.judge.worth(entry.experiment, version - 1, own)
+        play = Entered(entry, worth)
+        if entry.play in self.plays or play.called in self._called:
+            self._stop("double", entry, "is decided twice")
+            return
+        self.plays[entry.play] = self._called[play.called] = play
         self.decided.append(play)
         if explores:
             self._explores(entry, play)
@@ -231,23 +239,16 @@ class Audit:
         for name, page in self.judge.pages.items():
             self._compare(name, page)
 
-    def _entered(self, name: str, page: Page) -> Entered | None:
-        """The play that a page of the diary is about."""
-        if page.answer is not None and not page.acks[0].excused:
-            return self._asked.get((name, page.answer.lease))
-        return self.plays.get(name)
-
     def _in_order(self, order: str, items: list[Entered | int]) -> None:
         """The promise over the first plays of an order, however many, as they ended in truth."""
         scale = 10**self.judge.places
-        pages = {id(self._entered(name, page)): page for name, page in self.judge.pages.items()}
         books, truth = 0, Fraction(0)
         for item in items:
             if isinstance(item, int):
                 books, truth = books + item, truth + Fraction(item, scale)
             else:
                 posted, held = item.books()
-                page = pages.get(id(item))
+                page = self.judge.pages.get(item.called)
                 brought = None if page is None else self.judge.brought(page)
                 books += posted - held
                 truth += Fraction(posted - held, scale) if brought is None else brought
@@ -257,11 +258,12 @@ class Audit:
 
     def _compare(self, name: str, page: Page) -> None:
         """What was acknowledged of a play is in the ledger."""
-        play, judge = self._entered(name, page), self.judge
+        play, judge = self._called.get(name), self.judge
         if play is None:
             self._uncovered(name, page)
+            unsaid = self.leased and page.answer is None  # a bare id, which may be two plays
             for ack in page.acks:
-                if not ack.excused and ack.outcome != "UnknownPlay":
+                if not ack.excused and not (unsaid and ack.outcome == "PlayConflict"):
                     judge.wrong("lost", f"play {name} ({ack.kind}: {ack.outcome})")
             return
         if page.acks and page.acks[0].kind == "answer" and not page.acks[0].excused:
@@ -302,7 +304,7 @@ class Audit:
                 kept = play.whole
             if self.leased and ack.kind == "expire":
                 return  # what another worker knew came first: an expiry yields to all of it
-            if not kept and (play.name, ack.kind.replace(" ", "_")) not in self.second:
+            if not kept and (name, ack.kind.replace(" ", "_")) not in self.second:
                 what = f"{ack.kind} of {name} ({ack.outcome}): it is {play.state}"
                 self.judge.wrong("lost", what)
         elif ack.outcome == "PlayConflict":

@@ -43,12 +43,11 @@ class Visit:
         settled = world.plan.lease is not None and not world.plan.roams
         self.home = rng.choice(world.workers) if settled else None
         """Whom it asks, where answers may be in one worker's journal only."""
-        self.page: Page | None = None
         self.tries = 0
         self.spent = False
         """Whether the client has acted: it does so once."""
-        if name is not None:
-            self.page = world.judge.page(name, setup.name, known(self.own))
+        self.claimed: Page | None = None
+        """The play that it acted on, or may have."""
 
     def ask(self) -> None:
         """Ask any worker, and again if no answer comes."""
@@ -68,8 +67,9 @@ class Visit:
             self.ask()
             return
         self.spent = True
-        if self.name is not None and self.page is not None and self.world.rng.random() < 0.6:
-            Reports(self.world, self.setup, self.name, self.page).blind()
+        if self.name is not None and self.world.rng.random() < 0.6:
+            self.claimed = self._page(self.name)
+            Reports(self.world, self.setup, self.name, self.claimed).blind()
 
     def answered(self, answer: Any) -> None:
         """A worker answered; perhaps not for the first time."""
@@ -77,12 +77,11 @@ class Visit:
         if isinstance(answer, Exception):
             judge.wrong("wrong", f"select(id={self.name!r}) brought {answer!r}")
             return
-        page = self.page
-        if page is None or self.name is None:
-            page = judge.page(answer.id, self.setup.name, known(self.own))
-        elif answer.id != self.name and answer.lease is None:
-            judge.wrong("wrong", f"play {self.name} was answered as {answer.id}")
+        due = self.name if answer.lease is None else f"{self.name}.{answer.lease}"
+        if self.name is not None and answer.id != due:
+            judge.wrong("wrong", f"play {due} was answered as {answer.id}")
             return
+        page = self._page(answer.id)
         first = page.answer is None
         if self.name is None and not first:
             judge.wrong("double", f"play {answer.id} was given to two clients")
@@ -90,11 +89,17 @@ class Visit:
         world.told(judge.answered(page, answer))
         reports = Reports(world, self.setup, answer.id, page)
         if self.spent:
-            if first and self.name is None and world.rng.random() < 0.5:
-                reports.report("void")  # a decision of a doubled request: never played
+            if first and page is not self.claimed and world.rng.random() < 0.5:
+                reports.report("void")  # another answer came first: never played
             return
-        self.spent = True
+        self.spent, self.claimed = True, page
         (reports.play_default if answer.is_default else reports.play_arm)()
+        if answer.id != self.name and self.name is not None and world.rng.random() < 0.1:
+            # The bare id is not what was played: it is refused, unless it is another play.
+            Reports(world, self.setup, self.name, self._page(self.name)).report("void")
+
+    def _page(self, play: str) -> Page:
+        return self.world.judge.page(play, self.setup.name, known(self.own))
 
 
 class Reports:
@@ -128,12 +133,15 @@ class Reports:
             self.report("fall back")
 
     def blind(self) -> None:
-        """No answer ever came: the default was played, which is told by the id alone."""
+        """No answer ever came: the default was played, which is told by the id alone.
+
+        A play under a lease is called otherwise: then nobody is told of the default.
+        """
 
         def request(live: Any) -> Any:
             found = live.play(self.play)
             page, judge = self.page, self.world.judge
-            if page.made is None:
+            if page.made is None and found.lease is None:
                 if page.worth is None:
                     page.worth = judge.as_told(page, found)
                 judge.made(page, "default")
@@ -180,8 +188,9 @@ class Reports:
 
     @property
     def _given(self) -> Any:
-        """The play as it was answered, which says more than its id; the id if it was not."""
-        return self.play if self.page.answer is None else self.page.answer
+        """The play as it was answered, or what it is called; the id if it was not answered."""
+        answer = self.page.answer
+        return self.play if answer is None or self.world.rng.random() < 0.5 else answer
 
     def report(self, kind: str, reward: Decimal | None = None, tries: int = 1) -> None:
         """Tell it to any worker, and again if no answer comes."""
@@ -223,8 +232,7 @@ class Reports:
 
     def _mischief(self, kind: str, reward: Any) -> None:
         """Reports that change nothing: repeats, and what comes too late."""
-        rng, worth = self.world.rng, self.page.worth
-        assert worth is not None
+        rng = self.world.rng
         other = rng.choice(("same", "void", "expire", "fall back", "other"))
         if other == "same":
             self.report(kind, reward)
@@ -232,6 +240,8 @@ class Reports:
             self._send("expire", None, lambda live: live.expire(self._given), TRIES)
         elif kind == "reward":
             if other == "other":
+                worth = self.page.worth
+                assert worth is not None
                 low, high = self._money(worth.low), self._money(worth.high)
                 told = low if reward != low else high
                 self._send("reward", told, lambda live: live.update(self._given, told), TRIES)

@@ -23,6 +23,8 @@ class Host:
         """What was answered from each journal and is not in the ledger: up to where it was."""
         self._seen: dict[Path, bytes] = {}
         """What each journal once was, as a disk may remember it."""
+        self._survived: set[Path] = set()
+        """The journals that came through a power cut: what is left of them is on the disk."""
 
     @property
     def lease(self) -> Lease:
@@ -36,7 +38,7 @@ class Host:
         assert worker is not None
         path = worker._journal.path
         if worker._steps:
-            self._notes.setdefault(path, []).append((worker._journal._end, note))
+            self._notes.setdefault(path, []).append((worker._journal.end, note))
         else:
             self._notes.pop(path, None)
         return note
@@ -66,7 +68,7 @@ class Host:
             old, kept = self._seen.get(path), 0
             if old is not None and rng.random() < 0.5:
                 path.write_bytes(old)  # a truncation or a removal that never reached the disk
-            elif path in there:
+            elif path in there - self._survived:
                 data = path.read_bytes()
                 header = data.index(b"\n") + 1
                 kept = rng.choice((len(data), rng.randint(header, len(data)), header))
@@ -74,3 +76,4 @@ class Host:
             for end, note in self._notes.pop(path, ()):
                 note.lost = end > kept
         self._seen.clear()
+        self._survived = set(self.folder.glob("*.journal"))

@@ -37,14 +37,12 @@ class Dice:
         self.n_arms = n_arms
         self.told: list[Any] = []
         self.drawn = 0
-        self.balks = True
-        """Whether it fails to choose at times; to learn it fails anyway."""
 
     def select(self, context: Any, rng: Any) -> int:
         """Draw an arm."""
         drawn = int(rng.integers(20 * self.n_arms))
         self.drawn += 1
-        if drawn == 0 and self.balks:
+        if drawn == 0:
             raise Balked("select")
         return drawn % self.n_arms
 
@@ -86,7 +84,8 @@ class Setup:
         self.competes = False if self.policy == "dice" else rng.choice((False, False, True))
         self.shadow = rng.random() < 0.05
         self.seed = rng.randrange(1000)
-        self.arms, self.balks = 2, True
+        self.arms, self.fewer = 2, False
+        """How many arms there ever were, and whether one was removed."""
         self.opened = dict(vars(self))
         """As it was before any change."""
 
@@ -114,8 +113,6 @@ class Setup:
             Decimal(said["reserve"]), self.places, against, target,
         )  # fmt: skip
         policy: Any = {"ucb1": UCB1, "klucb": KLUCB, "dice": Dice}[self.policy](2)
-        if self.policy == "dice":
-            policy.balks = self.balks
         return GenCB(policy, floor, self.seed, self.competes)
 
     def change(self, rng: random.Random) -> dict[str, Any]:
@@ -164,9 +161,8 @@ def planned(rng: random.Random, size: tuple[int, int], leases: bool = False) -> 
         return plan
     for setup in plan.setups:
         setup.reserve = setup.opened["reserve"] = rng.choice(("1", "3", "10"))
-        setup.balks = False  # a worker's draws are not those of the fold that takes them in
     terms = rng.choice((2, 5, 20)), WINDOW * rng.choice((0.5, 2, 20)), rng.random() < 0.25
-    return plan._replace(lease=terms, apart=rng.random() < 0.5)
+    return plan._replace(lease=terms, apart=rng.random() < 0.5, roams=rng.random() < 0.5)
 
 
 def _planned(rng: random.Random, size: tuple[int, int]) -> Plan:

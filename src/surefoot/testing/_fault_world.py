@@ -110,11 +110,11 @@ class World:
         home: Worker | None = None,
     ) -> None:
         """Send a request to some worker: it may be lost, doubled, late and out of order."""
-        worker = home or self.rng.choice(self.workers)
         for _ in range(1 + (self.rng.random() < self.plan.doubled)):
             self.messages += 1
             if self.rng.random() >= self.plan.loss:
                 setup = self.setups[experiment]
+                worker = home or self.rng.choice(self.workers)
                 self.after(self.delay(), self._serve, worker, setup, request, back)
 
     def _serve(
@@ -296,6 +296,7 @@ class World:
         elif rng.random() < 0.5:
             request = lambda live: live.add_arms([f"arm-{setup.arms}"])  # noqa: E731
         else:
+            kind = "repeat" if setup.fewer else kind
             request = lambda live: live.remove_arms([1])  # noqa: E731
         before = self._seq()
         answer = worker.serve(setup, request)
@@ -309,6 +310,8 @@ class World:
             self.judge.wrong("double", f"{kind} was done {entries} times")
         if isinstance(answer, Exception) and kind in ("pause", "resume", "change", "add"):
             self.judge.wrong("wrong", f"{kind} brought {answer!r}")
+        if kind == "repeat" and entries:
+            self.judge.wrong("double", "arms were removed again")
         if answer == DONE and kind in ("add", "withdraw", "arms") and entries != 1:
             self.judge.wrong("lost", f"{kind} was acknowledged")
 
@@ -322,7 +325,9 @@ class World:
                 self.judge.endowed(entry.reserve - self.judge.reserve)
             elif entry.kind == "arms.added":
                 setup.arms += 1
-            elif entry.kind not in ("experiment.state", "arms.removed"):
+            elif entry.kind == "arms.removed":
+                setup.fewer = True
+            elif entry.kind != "experiment.state":
                 continue
             found += 1
         return found

@@ -175,11 +175,11 @@ class Judge:
         return self._worths[key]
 
     def page(self, play: str, experiment: str, own: Known) -> Page:
-        """The diary's page of a play."""
+        """The diary's page of a play, by what its client knows it by."""
         return self.pages.setdefault(play, Page(experiment, own))
 
     def answered(self, page: Page, play: Any) -> Ack:
-        """A client got a play; the same id has to mean the same play ever after."""
+        """A client got a play; what it is called has to mean the same play ever after."""
         before = page.answer
         ack = Ack("answer", "default" if play.is_default else "explore")
         if before is None:
@@ -188,7 +188,7 @@ class Judge:
             page.acks.append(ack)
             self.decided += 1
             self.explored += not play.is_default
-        elif before != play and before.lease == play.lease and not page.acks[0].excused:
+        elif before != play:
             self.wrong("wrong", f"play {play.id} was answered as {before}, then as {play}")
         return ack
 

@@ -62,12 +62,12 @@ class MemoryStore(Store):
                 raise inside_a_work()
             found = self._find(account)
             pending = Pending(found.row, found, self.now())
-            self._working = True
             try:
+                self._working = True
                 result = pending.run(work)
             finally:
                 self._working = False
-            found.apply(pending)
+            found.commit(pending)
         return result
 
     def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
@@ -102,15 +102,16 @@ class MemoryStore(Store):
     def _find(self, account: str) -> _Account:
         with self._lock:
             found = self._accounts.get(account) if isinstance(account, str) else None
-        if found is None:
-            raise unknown_account(account)
+            if found is None:
+                raise unknown_account(account)
+            found.finish()
         return found
 
 
 class _Account:
     """What is committed of one account."""
 
-    __slots__ = ("entries", "leases", "plays", "row", "snapshots", "waiting")
+    __slots__ = ("entries", "leases", "plays", "row", "snapshots", "unfinished", "waiting")
 
     def __init__(self, row: AccountRow) -> None:
         self.row = row
@@ -118,12 +119,21 @@ class _Account:
         self.plays: dict[str, PlayRow] = {}
         self.leases: dict[str, LeaseRow] = {}
         self.snapshots: dict[str, dict[int, bytes]] = {}
+        self.unfinished: Pending | None = None
+        """What is committed and not all in its places yet."""
         self.waiting: dict[str, PlayRow] = {}
         """The open plays with a deadline."""
 
-    def apply(self, pending: Pending) -> None:
+    def commit(self, pending: Pending) -> None:
+        self.unfinished = pending  # here it is kept: an interrupt from here on undoes nothing
+        self.finish()
+
+    def finish(self) -> None:
+        pending = self.unfinished
+        if pending is None:
+            return
         self.row = pending.row
-        self.entries += pending.entries
+        self.entries[pending.first.seq :] = pending.entries
         self.plays |= pending.plays
         self.leases |= pending.leases
         for play, row in pending.plays.items():
@@ -131,6 +141,7 @@ class _Account:
                 self.waiting[play] = row
             else:
                 self.waiting.pop(play, None)
+        self.unfinished = None
 
     def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
         return self.entries[after : after + most]
