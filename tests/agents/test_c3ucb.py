@@ -87,6 +87,19 @@ def test_other_oracles_are_not_the_engines():
     assert build(Settings(0.7, 0.5, 0.2, 1, 1), np.eye(5), all_pairs(5)).policy.record is None
 
 
+class Last(TopK):
+    """A user's own oracle, which happens to have a k."""
+
+    def __call__(self, weights):
+        return (len(weights) - 1,)
+
+
+def test_an_oracle_with_a_k_is_asked():
+    policy = C3UCB(np.eye(2), Last(1), default=0.1).policy
+    assert policy.record is None
+    assert policy.peek(1)[0] == (1,)
+
+
 def failures(runs, horizon, delta):
     failed = 0
     for seed in range(runs):

@@ -10,7 +10,8 @@ from naive import simulate as naive
 from reference import differences, drawn_environment, lines_case
 from surefoot.policies import _kernels
 from surefoot.simulation import lines
-from surefoot.simulation.compiled import engine
+from surefoot.simulation.compiled import PLAIN, Driver, engine
+from surefoot.simulation.path import Scale
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, LEAST, SLACK, T
 
@@ -76,6 +77,21 @@ def test_rewards_that_are_no_billionths_of_the_range_are_told_as_the_plain_text_
     assert differences(Plan(agents, sf.ReplayLog(frame), 3000, 1, "all")) == []
 
 
+def test_a_stretch_goes_on_once_the_squares_are_added(monkeypatch):
+    asked, above = [], lines.above
+
+    def noted(policy, known, n, *given):
+        asked.append((n, above(policy, known, n, *given)))
+        return asked[-1][1]
+
+    monkeypatch.setattr(lines, "above", noted)
+    text = PLAIN._replace(driver=lambda record: Driver(lines.init, lines.walk), zeros=np.zeros)
+    plan = Plan({"a": sf.Plain(sf.MVUCB(2, 3))}, sf.BetaArms([2, 0.5], [1, 3]), 1000, 1, "all")
+    fast, plain = (plan.run(0, one)["a"].books.tolist() for one in (text, PLAIN))
+    assert fast == plain
+    assert (0, True) in asked
+
+
 RECORDS = [sf.UCB1(3).record, sf.UCB1(3, c=0.1).record, sf.MVUCB(3, rho=0.5).record,
            sf.MVUCB(3, rho=60).record]  # fmt: skip
 
@@ -84,9 +100,9 @@ RECORDS = [sf.UCB1(3).record, sf.UCB1(3, c=0.1).record, sf.MVUCB(3, rho=0.5).rec
        st.integers(2, 10**9))  # fmt: skip
 def test_the_parts_are_those_of_the_index(record, rewards, m):
     state = _kernels.init(record, 1)
-    known = _kernels.read(record, state, 0)
+    known = _kernels.gain(record, _kernels.read(record, state, 0), len(rewards), sum(rewards))
     for nano in rewards:
-        known = _kernels.gain(record, known, nano)
+        known = _kernels.square(record, known, nano)
         _kernels.update(record, state, 0, nano / 1e9)
     s, slope, size = _kernels.rise(record, m)
     a, w = _kernels.line(record, state, 0)
@@ -94,9 +110,36 @@ def test_the_parts_are_those_of_the_index(record, rewards, m):
     assert abs(a + s * w - index) <= lines.MARGIN * size / 10
     assert abs(index) <= size
     for level in (a - lines.MARGIN * size, a + lines.MARGIN * size):
-        assert _kernels.above(record, known, level) == (a > level)
+        assert _kernels.above(record, known, 0, 0, level) == (a > level)
     ahead, *_ = _kernels.rise(record, m + 1000)
     assert s <= ahead <= s + 1000 * slope
     fresh = _kernels.init(record, 1)
     _kernels.write(record, fresh, 0, known)
     assert fresh == state
+
+
+@given(st.sampled_from(RECORDS), st.lists(st.integers(0, 10**9), min_size=1, max_size=20),
+       st.lists(st.integers(0, 10**9), min_size=1, max_size=20))  # fmt: skip
+def test_a_level_that_holds_before_the_squares_are_known_holds_after(record, before, later):
+    state = _kernels.init(record, 1)
+    for nano in before:
+        _kernels.update(record, state, 0, nano / 1e9)
+    known = _kernels.read(record, state, 0)
+    for nano in later:
+        _kernels.update(record, state, 0, nano / 1e9)
+    a, _ = _kernels.line(record, state, 0)
+    margin = lines.MARGIN * _kernels.rise(record, 10**6)[2]
+    n, total = len(later), sum(later)
+    assert not _kernels.above(record, known, n, total, a + margin)
+    paid = [nano in (0, 10**9) for nano in later]
+    assert _kernels.above(record, known, n, total, a - margin) or not all(paid)
+
+
+@pytest.mark.parametrize(("width", "each"), [(1, 10**9), (10**7, 100), (5 * 10**7, 20), (3, 0),
+                                         (3 * 10**9, 0)])  # fmt: skip
+def test_a_unit_is_a_whole_number_of_billionths_or_none(width, each):
+    scaling = Scale(1, 1, -2, width)
+    assert lines.billionths(scaling) == each
+    for units in range(-2, 40):
+        told = lines.told(scaling, units)
+        assert lines.nano_of(scaling, units, each) == np.floor(told * 1e9 + 0.5)

@@ -26,7 +26,7 @@ from surefoot.agents._ellipsoid import (
 from surefoot.agents.actions import Action
 from surefoot.agents.clucb import pledged
 from surefoot.errors import InvalidInput
-from surefoot.oracles import as_oracle
+from surefoot.oracles import TopK, as_oracle
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, register
 from surefoot.policies.c2ucb import exact_sum, total
@@ -250,7 +250,7 @@ def combinatorial(
     given = ellipsoid(features, delta, "base_arms", checked.size[1], **options)
     if getattr(checked, "f", None) is not None:
         raise InvalidInput(f"oracle = {shown(oracle)} has an f; C3UCB bounds the sum only")
-    k = getattr(checked, "k", 0)
+    k = checked.k if type(checked) is TopK else 0  # another oracle's k may be anything
     record = C3UCBRecord(features, *given.settings, k)
     policy = kind(features, labels, record, given.bound, checked)
     return policy, {"oracle": checked, **given.config}

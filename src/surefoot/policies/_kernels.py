@@ -151,14 +151,17 @@ class LineKernels(NamedTuple):
     its slope, and a bound on every index of a played arm · ``line(policy, state, k) -> (a, w)``,
     w falling as 1/sqrt(N_k): the same floats as in the index, which is their a + s w up to rounding
     · ``read(policy, state, k)``, what is known of arm k as a tuple of ints · ``gain(policy, known,
-    nano)``, the same after one more reward, in billionths · ``above(policy, known, level)``:
-    whether a > level, up to rounding, and quickly · ``write(policy, state, k, known)``.
+    n, total)``, the same after n more rewards that sum to so many billionths; each is then squared
+    by ``square(policy, known, nano)`` · ``above(policy, known, n, total, level)``: whether a >
+    level, up to rounding and quickly, after n more rewards in 0..1 and before their squares are
+    known: for n > 0 it may say no too early · ``write(policy, state, k, known)``.
     """
 
     rise: Callable[..., Any]
     line: Callable[..., Any]
     read: Callable[..., Any]
     gain: Callable[..., Any]
+    square: Callable[..., Any]
     above: Callable[..., Any]
     write: Callable[..., Any]
 
@@ -178,12 +181,16 @@ def read(policy: Any, state: Any, k: int) -> Any:
     return LINE_KERNELS[type(policy)].read(policy, state, k)
 
 
-def gain(policy: Any, known: Any, nano: int) -> Any:
-    return LINE_KERNELS[type(policy)].gain(policy, known, nano)
+def gain(policy: Any, known: Any, n: int, total: int) -> Any:
+    return LINE_KERNELS[type(policy)].gain(policy, known, n, total)
 
 
-def above(policy: Any, known: Any, level: float) -> Any:
-    return LINE_KERNELS[type(policy)].above(policy, known, level)
+def square(policy: Any, known: Any, nano: int) -> Any:
+    return LINE_KERNELS[type(policy)].square(policy, known, nano)
+
+
+def above(policy: Any, known: Any, n: int, total: int, level: float) -> Any:
+    return LINE_KERNELS[type(policy)].above(policy, known, n, total, level)
 
 
 def write(policy: Any, state: Any, k: int, known: Any) -> None:

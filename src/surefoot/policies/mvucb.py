@@ -85,18 +85,26 @@ def _read(policy: MVUCBRecord, state: Any, k: int) -> Any:
 
 
 @jittable
-def _gain(policy: MVUCBRecord, known: Any, nano: int) -> Any:
+def _gain(policy: MVUCBRecord, known: Any, n: int, total: int) -> Any:
+    return known[0] + n, known[1] + total, known[2], known[3], known[4], known[5]
+
+
+@jittable
+def _square(policy: MVUCBRecord, known: Any, nano: int) -> Any:
     plays, total, high, low, above, below = known
     square = nano * nano
-    return plays + 1, total + nano, high, low, above + (square >> 31), below + (square & _MASK)
+    return plays, total, high, low, above + (square >> 31), below + (square & _MASK)
 
 
-def _above(policy: MVUCBRecord, known: Any, level: float) -> Any:
-    plays, total, high, low, above, below = known
-    gained = float(total) * 1e-9
+def _above(policy: MVUCBRecord, known: Any, n: int, total: int, level: float) -> Any:
+    """A reward in 0..1 is no less than its square, and as much where it is 0 or 1."""
+    plays, before, high, low, above, below = known
     squares = (float(high) + float(low) * 1e-9) * 1e-9
     squares += (float(above) * (_MASK + 1.0) + float(below)) * 1e-18
-    return (policy.rho * gained - squares) * plays + gained * gained > plays * (plays * level)
+    later = float(total) * 1e-9
+    gained = float(before + total) * 1e-9
+    N = float(plays + n)
+    return (policy.rho * gained - (squares + later)) * N + gained * gained > N * (N * level)
 
 
 @jittable
@@ -111,7 +119,8 @@ def _write(policy: MVUCBRecord, state: Any, k: int, known: Any) -> None:
 
 def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     nano = math.floor(reward * NANO + 0.5)
-    _write(policy, state, k, _gain(policy, _read(policy, state, k), nano))
+    known = _gain(policy, _read(policy, state, k), 1, nano)
+    _write(policy, state, k, _square(policy, known, nano))
 
 
 register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
@@ -138,7 +147,7 @@ def _live_update(
 
 
 wrap_index(MVUCBRecord, _live_best, _live_update)
-LINE_KERNELS[MVUCBRecord] = LineKernels(_rise, _line, _read, _gain, _above, _write)
+LINE_KERNELS[MVUCBRecord] = LineKernels(_rise, _line, _read, _gain, _square, _above, _write)
 
 
 class MVUCB(IndexPolicy):

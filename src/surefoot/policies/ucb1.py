@@ -56,14 +56,16 @@ def _read(policy: UCB1Record, state: Any, k: int) -> Any:
     return state[0][k], state[1][k]
 
 
-def _gain(policy: UCB1Record, known: Any, nano: int) -> Any:
-    plays, total = known
-    return plays + 1, total + nano
+def _gain(policy: UCB1Record, known: Any, n: int, total: int) -> Any:
+    return known[0] + n, known[1] + total
 
 
-def _above(policy: UCB1Record, known: Any, level: float) -> Any:
-    plays, total = known
-    return float(total) > level * NANO * plays
+def _square(policy: UCB1Record, known: Any, nano: int) -> Any:
+    return known
+
+
+def _above(policy: UCB1Record, known: Any, n: int, total: int, level: float) -> Any:
+    return float(known[1] + total) > level * NANO * (known[0] + n)
 
 
 def _write(policy: UCB1Record, state: Any, k: int, known: Any) -> None:
@@ -82,7 +84,7 @@ def _live_update(k: int, reward: float, c: float, plays: Any, sums: Any, ceiling
 
 
 wrap_index(UCB1Record, _live_best, _live_update)
-LINE_KERNELS[UCB1Record] = LineKernels(_rise, _line, _read, _gain, _above, _write)
+LINE_KERNELS[UCB1Record] = LineKernels(_rise, _line, _read, _gain, _square, _above, _write)
 
 
 class UCB1(IndexPolicy):

@@ -122,11 +122,15 @@ class MomentCalendar:
 
     def trace(self) -> Trace:
         """What was noted so far, with exact slacks."""
-        books = self._trace.books
-        for row, mark in zip(books, self._marks.tolist(), strict=True):
-            row[SLACK] = self.constants.slack(_moments(int(row[T]), *mark[TOTAL : LOW + 1]))
-            least = _moments(*mark[LEAST_N : LEAST_LOW + 1])
-            row[LEAST] = self.constants.slack(least)
+        books, slack = self._trace.books, self.constants.slack
+        marks = self._marks.tolist()
+        books[:, SLACK] = [
+            slack(_moments(n, *mark[TOTAL : LOW + 1]))
+            for n, mark in zip(books[:, T].tolist(), marks, strict=True)
+        ]
+        lows = [tuple(mark[LEAST_N : LEAST_LOW + 1]) for mark in marks]
+        least = {low: slack(_moments(*low)) for low in set(lows)}  # few rows have one of their own
+        books[:, LEAST] = [least[low] for low in lows]
         return self._trace
 
 
@@ -138,6 +142,7 @@ def promise(floor: MeanVarianceFloor) -> Promise:
     return Promise(
         CHECKS[floor.check], constants.unit, constants.value, constants.low, constants.high,
         rho, mu0, over / (under * constants.unit), sqrt(alpha * rho * mu0),
+        1.0 / constants.unit,
     )  # fmt: skip
 
 

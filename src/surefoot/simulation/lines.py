@@ -11,8 +11,10 @@ still leads, strictly, at turn m+n for n <= h while
 
     a_k > u - b + n ((e-u)/h + b/2N)
 
-Every comparison keeps a margin above all rounding. What it leaves in doubt is decided by the plain
-text, ``best``: the decisions are those of ``path.base_path``, ties included.
+Where a needs the squares of rewards, the rewards stand in for them until the bound fails: then the
+squares are added, and it is asked again. Every comparison keeps a margin above all rounding. What
+it leaves in doubt is decided by the plain text, ``best``: the decisions are those of
+``path.base_path``, ties included.
 """
 
 from __future__ import annotations
@@ -33,6 +35,7 @@ from surefoot.policies._kernels import (
     read,
     rise,
     scale,
+    square,
     write,
 )
 from surefoot.simulation._tournament import (
@@ -70,6 +73,8 @@ def walk(
 ) -> None:  # fmt: skip
     """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
     n_arms = len(state[0])
+    tree = state[LEVEL:]  # a call that is not inlined copies all that it is told
+    each = billionths(scaling)
     j = 0
     while j < len(block.arms):
         m = first + j
@@ -79,7 +84,7 @@ def walk(
         else:
             s, rate, reach = rise(policy, m)
             margin = MARGIN * reach
-            certain = _lead(policy, state, n_arms, m, s, margin)
+            certain = _lead(tree, n_arms, m, s, margin)
             k = state[WIN][1]
             top = state[LEVEL][k] + s * state[SLOPE][k]
             if not certain:
@@ -94,19 +99,13 @@ def walk(
                 j += 1
                 continue
             if certain:
-                length, level, growth = _certificate(policy, state, k, m, s, rate, rival)
+                length, level, growth = _certificate(tree, k, state[0][k], m, s, rate, rival)
                 level += margin
         rewards = block.rewards[j : j + length + 1]
         known = read(policy, state, k)
-        # Two calls, so that the usual case is compiled without the divisions of the other.
-        if scaling.over == 1 and scaling.width == BILLION:
-            known, n = _stretch(
-                policy, known, environment, key, m, k, scaling, True, level, growth, rewards
-            )
-        else:
-            known, n = _stretch(
-                policy, known, environment, key, m, k, scaling, False, level, growth, rewards
-            )
+        known, n = _stretch(
+            policy, known, environment, key, m, k, scaling, each, level, growth, rewards
+        )
         write(policy, state, k, known)
         state[LEVEL][k], state[SLOPE][k] = line(policy, state, k)
         state[WIN][0] = k
@@ -119,61 +118,89 @@ def walk(
 @jittable
 def _stretch(
     policy: Any, known: Any, environment: Any, key: Any, turn: int, k: int, scaling: Any,
-    whole: bool, level: float, growth: float, rewards: Any,
+    each: int, level: float, growth: float, rewards: Any,
 ) -> tuple[Any, int]:  # fmt: skip
     """Play arm k until the bound no longer vouches for it; what is known of it then, and the plays.
 
     ``rewards``: where they go; it ends where the certificate does.
     """
     n = drawn = 0
+    counted, total = 0, 0  # the rewards that are in ``known``, and the sum of those that are not
     while True:
         if n == drawn:  # several draws at a time, which then overlap; most stretches are short
-            ahead = rewards[n : n + min(n + 4, AHEAD)]
-            for i in range(len(ahead)):
-                ahead[i] = units_of(scaling, draw(environment, key, turn + n + i, k), whole)
+            ahead = rewards[n : n + min(n + 8, AHEAD)]
+            _draw(environment, key, turn + n, k, scaling, ahead)
             drawn += len(ahead)
-        known = gain(policy, known, nano_of(scaling, rewards[n], whole))
-        n += 1
-        if n == len(rewards) or not above(policy, known, level + n * growth):
+        leads = True
+        for units in rewards[n:drawn]:
+            total += nano_of(scaling, units, each)
+            n += 1
+            if not above(policy, known, n - counted, total, level + n * growth):
+                leads = False
+                break
+        if leads and n < len(rewards):
+            continue
+        known = gain(policy, known, n - counted, total)
+        fresh = rewards[counted:n]
+        for i in range(len(fresh)):  # by number: numba then vectorises
+            known = square(policy, known, nano_of(scaling, fresh[i], each))
+        counted, total = n, 0
+        if n == len(rewards) or not above(policy, known, 0, 0, level + n * growth):
             return known, n
 
 
 @jittable
-def nano_of(scaling: Any, units: Any, whole: bool) -> Any:
-    """A reward in the billionths that the policy sums up, as its ``update`` finds them."""
-    if whole or scaling.width == BILLION:
-        return units - scaling.low
+def _draw(environment: Any, key: Any, turn: int, k: int, scaling: Any, rewards: Any) -> None:
+    """Draw arm k's rewards of turns in a row, in units: several at a time where none is divided."""
+    if scaling.over > 1:
+        for i in range(len(rewards)):
+            rewards[i] = units_of(scaling, draw(environment, key, turn + i, k))
+    else:
+        for i in range(len(rewards)):
+            rewards[i] = int(draw(environment, key, turn + i, k)) * scaling.times
+
+
+@jittable
+def billionths(scaling: Any) -> int:
+    """How many of the billionths that a policy sums up are in a unit; 0: no whole number."""
+    return 0 if BILLION % scaling.width else int(BILLION // scaling.width)
+
+
+@jittable
+def nano_of(scaling: Any, units: Any, each: int) -> Any:
+    """A reward in billionths, as the policy's ``update`` finds them."""
+    if each > 0:
+        return (units - scaling.low) * each
     return floor(told(scaling, units) * NANO + 0.5)
 
 
 @jittable
-def _lead(policy: Any, state: Any, n_arms: int, m: int, s: float, margin: float) -> bool:
+def _lead(tree: Any, n_arms: int, m: int, s: float, margin: float) -> bool:
     """Bring the tournament up to s; whether its winner is certain."""
     if m == n_arms + 1:
-        begin(state, n_arms, s, margin)
-    elif state[WIN][0] >= 0:
-        put(state, state[WIN][0], s, margin)
-    state[WIN][0] = -1
-    settle(state, s, margin)
-    return bool(state[FAIL][1] >= s)
+        begin(tree, n_arms, s, margin)
+    elif tree[WIN][0] >= 0:
+        put(tree, tree[WIN][0], s, margin)
+    tree[WIN][0] = -1
+    settle(tree, s, margin)
+    return bool(tree[FAIL][1] >= s)
 
 
 @jittable
 def _certificate(
-    policy: Any, state: Any, k: int, m: int, s: float, rate: float, rival: float
+    tree: Any, k: int, plays: int, m: int, s: float, rate: float, rival: float
 ) -> tuple[int, float, float]:
     """For how many more turns, and above which line in n, a_k keeps the lead."""
-    plays = state[0][k]
     horizon = min(16 + (m >> 7), plays >> 1)
     if horizon == 0:
         return 0, LOST, 0.0
-    now, after, sure = against(state, k, s, s + horizon * rate)
+    now, after, sure = against(tree, k, s, s + horizon * rate)
     if sure < s + horizon * rate:
         horizon = int((sure - s) / rate * 0.999999)
         if horizon <= 0:
             return 0, LOST, 0.0
-        now, after, sure = against(state, k, s, s + horizon * rate)
+        now, after, sure = against(tree, k, s, s + horizon * rate)
     now, after = max(now, rival), max(after, rival)
-    bonus = s * state[SLOPE][k]
+    bonus = s * tree[SLOPE][k]
     growth = (after - now) / horizon + bonus / (2.0 * plays)
     return horizon, now - bonus, growth

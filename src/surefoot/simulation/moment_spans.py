@@ -6,8 +6,8 @@ rho*r - n/(n+1) (r - mean)^2 - (1-alpha)*rho*mu0, so none takes more than
     fall = (1-alpha)*rho*mu0 - rho*r_min + (r_max - r_min)^2
 
 and the mean moves by less than (r_max - r_min)/n. Where S is so far up that a whole span of such
-falls would neither close the gate nor reach zero or the least slack so far, the span's sums are
-added; else one play is made, as in the plain text.
+falls would neither close the gate nor reach zero or the least slack so far, the sums of the span,
+or of what is left of it up to a checkpoint, are added; else one play is made, as in the plain text.
 """
 
 from __future__ import annotations
@@ -32,7 +32,16 @@ from surefoot.simulation.moments import (
     step,
 )  # fmt: skip
 from surefoot.simulation.path import UNGUARDED, Block
-from surefoot.simulation.spans import GAINED, RIVALS, SPAN, SQUARES_HIGH, SQUARES_LOW, regrets
+from surefoot.simulation.spans import (
+    GAINED,
+    RIVALS,
+    SPAN,
+    SQUARES_HIGH,
+    SQUARES_LOW,
+    gained,
+    regrets,
+    squares,
+)
 from surefoot.simulation.trace import DEFAULTS, NEXT, T
 
 
@@ -41,13 +50,14 @@ def interleave_moment_spans(
     ruling: Any, losses: Any, checkpoints: Any, trace: Any, marks: Any,
 ) -> bool:  # fmt: skip
     """As ``moments.interleave_moments``."""
-    size = len(block.arms)
+    size, totals = len(block.arms), block.spans.totals
     while sums[TURN] < size and books[T] < checkpoints[-1]:
         j = sums[TURN]
-        whole = j % SPAN == 0 and j + SPAN <= size and ruling[GIVEN] == 0
-        due = checkpoints[books[NEXT]] - books[T]
-        if whole and due >= SPAN and _clear(gate, promise, books[T], sums, least):
-            arm = int(_take(promise, block, j, books, sums))
+        if ruling[GIVEN] == 0 and _clear(gate, promise, books[T], sums, least):
+            due = checkpoints[books[NEXT]] - books[T]
+            end = min(j - j % SPAN + SPAN, j + due, size)
+            arms, rewards, span = block.arms[j:end], block.rewards[j:end], totals[j // SPAN]
+            arm = int(_take(promise, span, arms, rewards, books, sums))
         else:
             arm = step(gate, promise, block, books, sums, least, ruling)
             if arm == DOUBT:
@@ -67,9 +77,9 @@ def _clear(gate: int, promise: Promise, n: Any, sums: Any, least: Any) -> bool:
     if n < SPAN:
         return False
     slack, error = slack_near(promise, n, sums[TOTAL], sums[HIGH], sums[LOW])
-    unit = float(promise.unit)
-    width = (promise.high - promise.low) / unit
-    fall = max(0.0, promise.asked - promise.rho * (promise.low / unit) + width * width)
+    width = (promise.high - promise.low) * promise.each
+    fall = promise.asked - promise.rho * (promise.low * promise.each) + width * width
+    fall = max(0.0, fall)
     worst = slack - SPAN * fall * (1.0 + EPS) - 8.0 * error
     if worst <= max(0.0, least[0] + least[1]):
         return False
@@ -78,7 +88,7 @@ def _clear(gate: int, promise: Promise, n: Any, sums: Any, least: Any) -> bool:
     if promise.check == PAPER:
         return bool(worst > 2.0 + promise.asked)
     if promise.check == VIABLE:
-        mean = sums[TOTAL] / unit / n
+        mean = sums[TOTAL] * promise.each / n
         off = abs(mean - promise.mu0) - promise.root + SPAN * width / n
         off += 8.0 * EPS * (abs(mean) + abs(promise.mu0) + promise.root + width)
         return bool(off <= 0.0 or worst > (n + SPAN) * off * off * (1.0 + 8.0 * EPS))
@@ -86,15 +96,23 @@ def _clear(gate: int, promise: Promise, n: Any, sums: Any, least: Any) -> bool:
 
 
 @jittable
-def _take(promise: Promise, block: Block, j: Any, books: Any, sums: Any) -> Any:
-    """Make the plays of the span that begins at turn j; the arm of the last one."""
-    span = block.spans.totals[j // SPAN]
+def _take(promise: Promise, span: Any, arms: Any, rewards: Any, books: Any, sums: Any) -> Any:
+    """Make the plays of some turns of a span; the arm of the last one.
+
+    Not told the block: a call that is not inlined copies all that it is told.
+    """
+    if len(arms) == SPAN:
+        total, rivals = span[GAINED], span[RIVALS]
+        high, low = span[SQUARES_HIGH], span[SQUARES_LOW]
+    else:
+        total, rivals, _ = gained(rewards, arms)
+        high, low = squares(rewards)
     square = promise.value * promise.value
-    digit = sums[LOW] + span[SQUARES_LOW] + span[RIVALS] * (square % BASE)
-    sums[TOTAL] += span[GAINED] + span[RIVALS] * promise.value
-    sums[HIGH] += span[SQUARES_HIGH] + span[RIVALS] * (square // BASE) + digit // BASE
+    digit = sums[LOW] + low + rivals * (square % BASE)
+    sums[TOTAL] += total + rivals * promise.value
+    sums[HIGH] += high + rivals * (square // BASE) + digit // BASE
     sums[LOW] = digit % BASE
-    books[T] += SPAN
-    books[DEFAULTS] += span[RIVALS]
-    sums[TURN] = j + SPAN
-    return block.arms[j + SPAN - 1]
+    books[T] += len(arms)
+    books[DEFAULTS] += rivals
+    sums[TURN] += len(arms)
+    return arms[len(arms) - 1]

@@ -47,13 +47,15 @@ class Promise(NamedTuple):
     """(1-alpha)*rho*mu0."""
     root: float
     """sqrt(alpha*rho*mu0)."""
+    each: float
+    """A unit: multiplying takes a fraction of the time of dividing."""
 
 
 @jittable
 def slack_near(promise: Any, n: int, total: Any, high: Any, low: Any) -> tuple[float, float]:
     """S_n and a bound on its error."""
-    sum_ = total / promise.unit
-    squares = (float(high) * BASE + low) / promise.unit / promise.unit
+    sum_ = total * promise.each
+    squares = (float(high) * BASE + low) * promise.each * promise.each
     gained = promise.rho * sum_
     centred = sum_ * sum_ / n
     asked = promise.asked * n
@@ -72,7 +74,7 @@ def margin_near(
     total += units
     margin, error = slack_near(promise, n, total, high + square // BASE, digit)
     if promise.check == VIABLE:
-        mean = total / promise.unit / n
+        mean = total * promise.each / n
         off = abs(mean - promise.mu0) - promise.root
         doubt = EPS * (abs(mean) + abs(promise.mu0) + promise.root)
         if off > 0.0:

@@ -165,13 +165,10 @@ def interleave(
 
 
 @jittable
-def units_of(scale: Any, drawn: Any, whole: bool = False) -> Any:
-    """A draw in units of the books, rounded down where they are coarser.
-
-    ``whole``: they surely are not; a division costs more than the draw.
-    """
+def units_of(scale: Any, drawn: Any) -> Any:
+    """A draw in units of the books, rounded down where they are coarser."""
     units = int(drawn) * scale.times
-    return units if whole or scale.over == 1 else units // scale.over
+    return units if scale.over == 1 else units // scale.over
 
 
 @jittable

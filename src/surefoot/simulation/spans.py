@@ -73,20 +73,38 @@ def survey(block: Block, pledged: bool, moments: bool) -> None:
         start = c * SPAN
         end = min(start + SPAN, len(block.arms))
         rewards, arms = block.rewards[start:end], block.arms[start:end]
-        gained = rivals = changes = 0
-        first = arms[0]
-        for i in range(len(rewards)):
-            gained += rewards[i]
-            rivals += 1 if arms[i] < 0 else 0
-            changes += 1 if arms[i] != first else 0
-        spans[c, GAINED], spans[c, RIVALS] = gained, rivals
+        spans[c, GAINED], spans[c, RIVALS], changes = gained(rewards, arms)
         if pledged:
             spans[c, PLEDGED] = _least(block, start, end)
         if moments:
-            _squares(block, start, end, spans[c])
+            spans[c, SQUARES_HIGH], spans[c, SQUARES_LOW] = squares(rewards)
         for i in range(SUMS):
             before[c + 1, i] = before[c, i]
         _lose(block, start, end, changes == 0, before[c + 1])
+
+
+@jittable
+def gained(rewards: Any, arms: Any) -> tuple[int, int, int]:
+    """The rewards of some turns, how many the default won, and how many had another arm than the
+    first."""
+    first = arms[0]
+    total = rivals = changes = 0
+    for i in range(len(rewards)):
+        total += rewards[i]
+        rivals += 1 if arms[i] < 0 else 0
+        changes += 1 if arms[i] != first else 0
+    return total, rivals, changes
+
+
+@jittable
+def squares(rewards: Any) -> tuple[int, int]:
+    """The digits of their sum of squares."""
+    high = low = 0
+    for i in range(len(rewards)):
+        square = rewards[i] * rewards[i]
+        high += square >> 31
+        low += square & 0x7FFFFFFF
+    return high, low
 
 
 @jittable
@@ -97,17 +115,6 @@ def _least(block: Block, start: int, end: int) -> int:
     for i in range(len(arms)):
         least = min(least, pledges[i] if arms[i] >= 0 else _NONE)
     return least
-
-
-@jittable
-def _squares(block: Block, start: int, end: int, span: Any) -> None:
-    rewards = block.rewards[start:end]
-    high = low = 0
-    for i in range(len(rewards)):
-        square = rewards[i] * rewards[i]
-        high += square >> 31
-        low += square & 0x7FFFFFFF
-    span[SQUARES_HIGH], span[SQUARES_LOW] = high, low
 
 
 @jittable
@@ -122,17 +129,28 @@ def _lose(block: Block, start: int, end: int, same: bool, losses: Any) -> None:
             if block.arms[j] >= 0:
                 lose(losses, best, block.means[j], block.variances[j])
         return
-    means, variances = block.spans.truth
-    if same and block.arms[start] >= 0:
-        k, n = block.arms[start], end - start
-        losses[GAP] += n * (best - means[k])
+    arms = block.arms[start:end]
+    if same:
+        _lose_run(block, arms[0], len(arms), losses)
+        return
+    k, n = arms[0], 0
+    for arm in arms:
+        if arm != k:
+            _lose_run(block, k, n, losses)
+            k, n = arm, 0
+        n += 1
+    _lose_run(block, k, n, losses)
+
+
+@jittable
+def _lose_run(block: Block, k: Any, n: int, losses: Any) -> None:
+    """Add n turns of one arm to ``losses``; those the default wins lose nothing."""
+    if k >= 0:
+        means, variances = block.spans.truth
+        losses[GAP] += n * (block.spans.best - means[k])
         losses[MEAN] += n * means[k]
         losses[SQUARE] += n * (means[k] * means[k])
         losses[VARIANCE] += n * variances[k]
-    elif not same:
-        for k in block.arms[start:end]:
-            if k >= 0:
-                lose(losses, best, means[k], variances[k])
 
 
 def interleave_spans(
