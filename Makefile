@@ -1,6 +1,6 @@
 # The verbs of a contributor. Each is one command that can be typed without make, too.
 .DEFAULT_GOAL := help
-.PHONY: help init test full lint types layers docs bench pin clean
+.PHONY: help init test full lint types layers docs bench torture pin clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -27,14 +27,19 @@ layers: ## imports only point down
 docs: ## the documentation, into docs/_build/html
 	uv run --group docs sphinx-build -W --keep-going docs docs/_build/html
 
-bench: ## time everything (benchmarks/*.md, a quarter of an hour), and what is marked as a benchmark
+bench: ## time everything (benchmarks/*.md, half an hour), and what is marked as a benchmark
 	uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
 	uv run benchmarks/bench_linear.py > benchmarks/LINEAR.md
 	uv run benchmarks/bench_live.py > benchmarks/LIVE.md
 	uv run benchmarks/bench_ledger.py > benchmarks/LEDGER.md
+	uv run benchmarks/bench_leases.py > benchmarks/LEASES.md
+	uv run benchmarks/bench_recovery.py > benchmarks/RECOVERY.md
 	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
 	uv run benchmarks/plot.py
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
+
+torture: ## faults, killed processes and planted bugs, into docs/reliability.md (most of a day)
+	uv run scripts/reliability.py
 
 pin: ## after a change of dependencies (UPGRADE=1: move every pin to its newest release)
 	uv run --no-project scripts/pin.py $(if $(UPGRADE),--upgrade)
