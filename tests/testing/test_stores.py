@@ -83,7 +83,7 @@ class Unlocked(MemoryStore):
         pending = tx.Pending(found.row, found, self.now())
         result = pending.run(work)
         _stores.threading.Event().wait(0.0001)  # the others come in between
-        found.apply(pending)
+        found.commit(pending)
         return result
 
 

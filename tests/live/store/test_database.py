@@ -22,7 +22,7 @@ def test_many_may_open_an_empty_store_at_once(address):
         with open_store(address) as opened:
             opened.open_account("shop", 2, True)
 
-    assert together(open_and_close, threads=4) == []
+    assert together(open_and_close, threads=8) == []
     with open_store(address) as opened:
         assert opened.accounts() == ["shop"]
 

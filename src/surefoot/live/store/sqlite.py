@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sqlite3
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -42,7 +44,7 @@ class SQLiteStore(DatabaseStore):
         engine = sa.create_engine(
             sa.URL.create("sqlite", database=str(path)), connect_args={"timeout": timeout}
         )
-        sa.event.listen(engine, "connect", _prepare)
+        sa.event.listen(engine, "connect", lambda connection, _: _prepare(connection, timeout))
         writes = engine.execution_options(writes=True)
         sa.event.listen(writes, "begin", _begin)
         super().__init__(engine, writes)
@@ -65,10 +67,21 @@ class SQLiteStore(DatabaseStore):
         return self._clock()
 
 
-def _prepare(connection: Any, _: object) -> None:
+def _prepare(connection: Any, timeout: float) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves
-    for pragma in ("journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"):
+    for pragma in ("synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
+    # Where others open a new file at the same time, this fails at once and does not wait.
+    stop = time.monotonic() + timeout
+    while True:
+        try:
+            connection.execute("PRAGMA journal_mode = WAL")
+        except sqlite3.OperationalError as problem:
+            if "locked" not in str(problem) or time.monotonic() > stop:
+                raise
+            time.sleep(0.01)
+        else:
+            return
 
 
 def _begin(connection: sa.Connection) -> None:
