@@ -167,9 +167,13 @@ def test_ctrl_c_stops_long_runs(engine):
         finally:
             stopped.set()
 
+    before = signal.signal(signal.SIGINT, signal.default_int_handler)  # in the background: ignored
     threading.Thread(target=press, daemon=True).start()
-    with pytest.raises(KeyboardInterrupt):
-        run()
+    try:
+        with pytest.raises(KeyboardInterrupt):
+            run()
+    finally:
+        signal.signal(signal.SIGINT, before)
     assert time.monotonic() - pressed[-1] < 5
     assert [thread for thread in threading.enumerate() if "ThreadPool" in thread.name] == []
 
