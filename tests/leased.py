@@ -2,9 +2,7 @@
 
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.live import Lease
-from surefoot.live.entries import header, line
 from surefoot.live.live import Live
-from surefoot.verifier import verify
 
 
 def agent(reserve=100, **floor):
@@ -20,12 +18,3 @@ def opened(store, folder, given=None, name="default", account=None, **lease):
 
 def kinds(store, account="default"):
     return [entry.kind for entry in store.entries(account)]
-
-
-def proved(store, account="default"):
-    """What the verifier, a program of its own, says of the ledger."""
-    row = store.account(account)
-    lines = [header(account, row.places), *map(line, store.entries(account))]
-    report = verify([f"{text}\n".encode() for text in lines], row.head)
-    assert report["ok"], report["problems"]
-    return report

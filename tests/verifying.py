@@ -5,9 +5,18 @@ import sys
 from pathlib import Path
 
 from surefoot import verifier
+from surefoot.live.entries import exported
 from surefoot.verifier import verify
 
 FILE = Path(verifier.__file__)
+
+
+def proved(store, account="default"):
+    """What the verifier, a program of its own, says of an account that it must find right."""
+    row = store.account(account)
+    report = verify(exported(account, row.places, store.entries(account)), row.head)
+    assert report["ok"], report["problems"]
+    return report
 
 
 def problem(rows, head=None):

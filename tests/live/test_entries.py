@@ -107,3 +107,13 @@ def test_an_amount_that_no_database_holds_is_refused(value):
 def test_a_text_that_no_database_holds_is_refused(value):
     with pytest.raises(InvalidInput, match="actor"):
         entries.checked_text(value, "actor")
+
+
+def test_an_export_is_a_header_and_a_line_for_each_entry():
+    first = entries.chained(
+        seq=1, kind="verified", experiment="e", play=None, at=0, actor="", config_version=1,
+        d_posted=0, d_held=0, posted=0, held=0, reserve=0, payload={}, prev=entries.GENESIS,
+    )  # fmt: skip
+    head, row = entries.exported("shöp", 9, [first])
+    assert head.decode() == f"{entries.header('shöp', 9)}\n"
+    assert entries.parse(row.decode()) == first

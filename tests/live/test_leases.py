@@ -2,10 +2,11 @@
 
 import pytest
 
-from leased import agent, kinds, opened, proved
+from leased import agent, kinds, opened
 from surefoot.errors import InvalidInput
 from surefoot.live import Lease, MemoryStore, leases, names
 from surefoot.live.live import Live
+from verifying import proved
 
 HOLD = 450_000_000
 

@@ -24,10 +24,9 @@ from surefoot import (
 )
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.live import MemoryStore
-from surefoot.live.entries import header, line
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
-from surefoot.verifier import verify
+from verifying import proved
 
 
 def agent(policy=None, floor=None, **options):
@@ -42,15 +41,6 @@ def same(play, live):
     assert (play.terms, play.pending, play.unreported, play.held) == (
         inner.terms, inner.pending, inner.unreported, inner.held,
     )  # fmt: skip
-
-
-def proved(store, account="default"):
-    """What the verifier, a program of its own, says of the ledger."""
-    row = store.account(account)
-    lines = [header(account, row.places), *map(line, store.entries(account))]
-    report = verify([f"{text}\n".encode() for text in lines], row.head)
-    assert report["ok"], report["problems"]
-    return report
 
 
 CASES = {

@@ -19,11 +19,10 @@ from live.postgres import empty_database, postgres  # noqa: F401  (a fixture)
 from surefoot import UCB1, GenCB, Outcome, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
-from surefoot.live.entries import header, line
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from surefoot.testing._fault_store import Faulty
-from surefoot.verifier import verify
+from verifying import proved
 
 LOW, VALUE, ALPHA, RESERVE = Fraction(-1, 2), Fraction(1, 2), Fraction(1, 4), Fraction(2)
 REWARDS = st.sampled_from([-0.5, 0.0, 0.25, 1.0, 1.5])
@@ -203,10 +202,7 @@ class LiveMachine(RuleBasedStateMachine):
 
     def teardown(self):
         if hasattr(self, "lives"):
-            row = self.inner.account("default")
-            lines = [header("default", row.places), *map(line, self.inner.entries("default"))]
-            report = verify([f"{text}\n".encode() for text in lines], row.head)
-            assert report["ok"], report["problems"]
+            proved(self.inner)
         self.inner.close()
 
 

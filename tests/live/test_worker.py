@@ -7,12 +7,13 @@ from decimal import Decimal
 import pytest
 
 from learners import Counter, Softmax
-from leased import agent, kinds, opened, proved
+from leased import agent, kinds, opened
 from surefoot import C2UCB, GenCB, Outcome, RewardFloor, TopK
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable, UnknownPlay
 from surefoot.live import Lease, MemoryStore, open_store, worker
 from surefoot.live.live import Live
 from surefoot.testing._fault_store import Faulty
+from verifying import proved
 
 
 class Clock:

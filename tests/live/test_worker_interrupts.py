@@ -7,9 +7,10 @@ from pathlib import Path
 import pytest
 
 import surefoot
-from leased import kinds, opened, proved
+from leased import kinds, opened
 from surefoot import Outcome
 from surefoot.live import MemoryStore
+from verifying import proved
 
 HOME = Path(surefoot.__file__).parent / "live"
 STRUCK = {str(HOME / f"{name}.py") for name in ("worker", "journal", "leases", "reporting", "live")}

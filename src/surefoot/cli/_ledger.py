@@ -169,11 +169,9 @@ def _account(store: Store, account: str | None, ledger: str) -> str:
 
 
 def _exported(store: Store, account: str) -> Iterator[bytes]:
-    from surefoot.live import entries
+    from surefoot.live.entries import exported
 
-    yield entries.header(account, store.account(account).places).encode() + b"\n"
-    for entry in store.entries(account):
-        yield entries.line(entry).encode() + b"\n"
+    return exported(account, store.account(account).places, store.entries(account))
 
 
 def _heard(lines: Iterator[bytes], monitors: Monitors) -> Iterator[bytes]:

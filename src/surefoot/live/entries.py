@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 from surefoot._exact import INT64_MAX, shown
@@ -107,6 +108,13 @@ def header(account: str, places: int) -> str:
 def line(entry: Entry) -> str:
     """An entry as one line of an export (NDJSON, without the line feed)."""
     return canonical(entry._asdict())
+
+
+def exported(account: str, places: int, entries: Iterable[Entry]) -> Iterator[bytes]:
+    """The lines of an export, each with its line feed: what ``surefoot.verifier`` reads."""
+    yield f"{header(account, places)}\n".encode()
+    for entry in entries:
+        yield f"{line(entry)}\n".encode()
 
 
 def parse(text: str) -> Entry:

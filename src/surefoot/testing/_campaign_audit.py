@@ -9,7 +9,7 @@ from fractions import Fraction
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from surefoot.live.entries import Entry, header, line
+from surefoot.live.entries import Entry, exported
 from surefoot.live.names import called
 from surefoot.live.store import open_store
 from surefoot.testing._campaign import opened, read
@@ -192,8 +192,7 @@ def found(
     ]
     if (truth := books.truth(told.made)) < books.slack:
         problems.append(f"the books are at {books.slack}, above the truth, {truth}")
-    lines = [header(row.name, row.places), *map(line, entries)]
-    report = verify([f"{text}\n".encode() for text in lines], row.head)
+    report = verify(exported(row.name, row.places, entries), row.head)
     return [*problems, *report["problems"]]
 
 

@@ -14,7 +14,7 @@ from unittest import mock
 
 from surefoot.errors import RewardOutOfRange
 from surefoot.live import live as live_module
-from surefoot.live.entries import header, line
+from surefoot.live.entries import exported
 from surefoot.live.store import MemoryStore, Store
 from surefoot.testing._fault_audit import Audit
 from surefoot.testing._fault_plan import Setup, planned
@@ -129,8 +129,7 @@ def _close(world: World) -> None:
     entries = list(inner.entries(account))
     audit.take(entries)
     audit.close(row)
-    lines = [header(account, row.places), *map(line, entries)]
-    report = verify([f"{text}\n".encode() for text in lines], row.head)
+    report = verify(exported(account, row.places, entries), row.head)
     if not report["ok"]:
         judge.wrong("violation", f"the verifier: {report['problems']}")
     found = tuple(report[name] for name in ("reserve", "posted", "held", "entries"))
