@@ -10,6 +10,11 @@ from surefoot.live import MemoryStore
 from surefoot.live.fold import Given
 from surefoot.live.live import Live
 from surefoot.live.reporting import Retelling, Telling, book
+from surefoot.live.reports import Told
+
+
+def settling(reward):
+    return Telling("settle", Told.of(reward, "a"))
 
 
 def case():
@@ -22,8 +27,8 @@ def case():
 
 @pytest.mark.parametrize(
     "telling",
-    [Telling("settle", 0.25), Telling("settle", Decimal("1e-3")), Telling("settle", 2),
-     Telling("expire"), Telling("void"), Telling("fall_back")],
+    [settling(0.25), settling(Decimal("1e-3")), settling(2), Telling("expire"), Telling("void"),
+     Telling("fall_back")],
 )  # fmt: skip
 def test_a_report_read_again_books_the_same(telling):
     fold, row, given = case()
@@ -41,7 +46,7 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
     [entry] = list(store.entries("default", 1))
     row, given = store.play("default", "a"), Given.of(entry, live._fold)
     for reward, text in ((None, None), (0.75, "0.75")):
-        first = book(live._fold, row, given, Telling("settle", reward))
+        first = book(live._fold, row, given, settling(reward))
         again = book(live._fold, row, given, Retelling("settle", first.text))
         assert first.text == text
         assert again.report.events == first.report.events

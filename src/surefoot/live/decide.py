@@ -23,9 +23,9 @@ def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
     if own is not None:
         check_free(own)
         row = tx.play(own)
-        if row is not None and names.made(own, row.lease):
-            raise other_request(own)
         if row is not None:
+            if names.made(own, row.lease):
+                raise other_request(own)
             return repeated(live, tx, asked, own)
     fold = live._current(tx)
     if live.degraded:
@@ -46,10 +46,9 @@ def repeated(live: Live, tx: Tx, asked: Request, play: str) -> Entry:
 def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -> Entry:
     """Ask the account for what the policy proposed; if it says no, the default it is."""
     fold = live._fold
-    allowed = fold.numbers(asked.allowed)
     instead = play._replace(arm=None, index=-1)
     if fold.settings.shadow and not play.is_default:
-        shadow = sealed(pack(play.arm, "arm"))
+        shadow, allowed = sealed(pack(play.arm, "arm")), fold.numbers(asked.allowed)
         return _default(live, tx, instead, asked, allowed, own, reason=SHADOW, shadow=shadow)
     kind, told = proposal(fold, play, asked, tx.now)
     hold = None if play.is_default else play.terms.hold
@@ -58,7 +57,7 @@ def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -
         return entry
     fold.lose()  # the store has less than the fold believed: it is right
     short = instead._replace(reason=Reason.SLACK_SHORT, choice=None)
-    return _default(live, tx, short, asked, allowed, own)
+    return _default(live, tx, short, asked, told.get("allowed"), own)
 
 
 def proposal(fold: Fold, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:

@@ -40,8 +40,9 @@ _VOIDED = {
 }
 _OF_PLAYS = ("next_id", "pending", "unreported")
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
-_LEARNT = ("outcome.settled", "outcome.late")
-_CLOSED = (*_LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed")
+LEARNT = ("outcome.settled", "outcome.late")
+"""The kinds of entries that tell the policy a reward."""
+_CLOSED = (*LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed")
 _FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
 
 
@@ -312,8 +313,9 @@ class Fold:
             self._move(_MOVES.get(entry.kind, {}))
         books.required += told.get("asked", 0)
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
-        if given is not None:
-            self.learn(given, entry.kind, told)
+        if entry.kind in LEARNT:
+            assert given is not None
+            self.learn(given, told["told"])
         if entry.kind in _CLOSED and entry.play is not None:
             del self.waiting[entry.play]
 
@@ -323,11 +325,8 @@ class Fold:
             owner: Any = books.plays if name in _OF_PLAYS else books
             setattr(owner, name, getattr(owner, name) + change)
 
-    def learn(self, given: Given, kind: str, payload: dict[str, Any]) -> None:
+    def learn(self, given: Given, told: Any) -> None:
         """Tell the policy a reward. One that cannot take it goes on without: it is booked."""
-        if kind not in _LEARNT:
-            return
-        told = payload["told"]
         base = told["base"] if isinstance(told, dict) else told
         agent: Any = self.agent
         try:

@@ -24,18 +24,17 @@ class Telling(NamedTuple):
     """A report as its caller makes it; ``how`` names the method of ``Report`` that books it."""
 
     how: str
-    reward: Any = None
+    said: Told = Told(None, None)
     base_rewards: Any = None
 
     def told(self, fold: Fold, row: Any, given: Given) -> Told:
-        """What it says of the reward; InvalidInput for what is none."""
+        """What it says of the reward; InvalidInput where base rewards are missing, or none."""
         actions = fold.agent._actions
-        told = Told.of(self.reward, row.id)
         if self.base_rewards is not None:
-            return super_arm(actions, row, given, self.reward, self.base_rewards)
+            return super_arm(actions, row, given, self.said.reward, self.base_rewards)
         if self.how == "settle":
             needs_base(actions, row, given)
-        return told
+        return self.said
 
 
 class Retelling(NamedTuple):
@@ -87,7 +86,8 @@ class Reporting:
         An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
         the policy fail to learn the reward, it is booked all the same, and its error is raised.
         """
-        outcome = self._report(play, Telling("settle", reward, base_rewards))
+        told = Told.of(reward, _name(play))
+        outcome = self._report(play, Telling("settle", told, base_rewards))
         if outcome in (Outcome.BREACH, Outcome.CAPPED):
             _warn(_name(play), outcome)
         return outcome
@@ -110,7 +110,6 @@ class Reporting:
 
     def _report(self, play: LivePlay | str, telling: Telling) -> Outcome:
         name = _name(play)
-        Told.of(telling.reward, name)
         if self._worker is not None:
             early = self._worker.report(name, telling)
             if early is not None:

@@ -20,7 +20,7 @@ from surefoot.floors import Outcome
 from surefoot.live import leases, names
 from surefoot.live.decide import decided, other_request, proposal, repeated
 from surefoot.live.entries import Entry, check_exact
-from surefoot.live.fold import Fold, Given
+from surefoot.live.fold import LEARNT, Fold, Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import Request, check_free
@@ -131,7 +131,8 @@ class Worker:
         local.unlearnt = None
         for event in events:
             row = moves.moved(row, event.kind, event.payload)
-            local.learn(known.given, event.kind, event.payload)
+            if event.kind in LEARNT:
+                local.learn(known.given, event.payload["told"])
         self._own[name] = known._replace(row=row)
         if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._lease = None  # what it broke is for all to know before more is lost
