@@ -3,13 +3,13 @@
 The judge counts in Fractions what was handed out and made; it knows nothing of the books.
 """
 
-import sys
 from fractions import Fraction
 from pathlib import Path
 
 import pytest
 
 import surefoot
+from interrupts import interrupted
 from learners import Counter
 from surefoot.agents import GenCB
 from surefoot.floors import RewardFloor
@@ -60,39 +60,12 @@ class World:
         return lambda: getattr(agent, step)(play)
 
 
-def interrupted(action, strike, opcodes):
-    """Whether a KeyboardInterrupt at the ``strike``-th event inside surefoot broke off ``action``;
-    an event is the entry of a function or, with ``opcodes``, any instruction."""
-    left = [strike]
-
-    def trace(frame, event, arg):
-        if not frame.f_code.co_filename.startswith(HOME):
-            return None
-        frame.f_trace_opcodes = opcodes
-        if event == ("opcode" if opcodes else "call"):
-            left[0] -= 1
-            if left[0] < 0:
-                sys.settrace(None)
-                raise KeyboardInterrupt
-        return trace
-
-    before = sys.gettrace()
-    sys.settrace(trace)
-    try:
-        action()
-    except KeyboardInterrupt:
-        return True
-    finally:
-        sys.settrace(before)
-    return False
-
-
 def strikes(step, n, alpha, before, opcodes):
     """Every point where the step can be broken off, with the world that goes on after it."""
     strike, broken = 0, True
     while broken:
         world = World(n, alpha, before)
-        broken = interrupted(world.broken_at(step), strike, opcodes)
+        broken = interrupted(world.broken_at(step), strike, opcodes, HOME)
         if step != "select" or broken:
             yield world
         strike += 1
@@ -128,7 +101,7 @@ def test_two_interrupts_a_play_break_nothing_either():
         world = World(3, 0.34, 0)
         for k in range(12):
             strike = 7 + (seed * 13 + k * 29) % 230
-            interrupted(world.agent.select, strike, True)
+            interrupted(world.agent.select, strike, True, HOME)
             world.turn()
         for _ in range(12):
             world.turn()

@@ -1,0 +1,145 @@
+"""What becomes of a worker's plays when it, its host or its store fails."""
+
+import pytest
+
+from learners import Counter
+from leased import Clock, agent, kinds, opened
+from surefoot import GenCB, Outcome
+from surefoot.errors import StoreUnavailable
+from surefoot.live import MemoryStore
+from surefoot.live.live import Live
+from surefoot.testing._fault_store import Faulty
+from verifying import proved
+
+
+def test_a_killed_worker_loses_nothing(tmp_path):
+    store = MemoryStore()
+    live = opened(store, tmp_path)
+    plays = [live.select(id=f"v-{n}") for n in range(5)]
+    live.update(plays[0], 1)
+    live._worker.abandon()
+    again = opened(store, tmp_path)
+    assert [again.select(id=f"v-{n}") for n in range(5)] == plays
+    assert again.update(plays[0], 1) is Outcome.REPEATED
+    again.close()
+    report = proved(store)
+    assert (report["open"], report["held"]) == (4, 4 * 450_000_000)
+    assert "lease.forfeited" not in kinds(store)
+
+
+def test_a_power_cut_costs_the_lease(tmp_path):
+    store = MemoryStore()
+    live = opened(store, tmp_path)
+    plays = [live.select(id=f"v-{n}") for n in range(5)]
+    live._worker.abandon()
+    [journal] = tmp_path.glob("*.journal")
+    lines = journal.read_bytes().splitlines(keepends=True)
+    journal.write_bytes(b"".join(lines[:3]))
+    again = opened(store, tmp_path, boot="c")
+    assert again.play("v-1") == plays[1]
+    again.close()
+    report = proved(store)
+    # Three plays were made that no ledger shows: what they may lose is booked as lost.
+    assert (report["open"], report["posted"]) == (2, -8 * 450_000_000)
+
+
+def test_a_worker_that_wakes_up_after_its_lease_was_forfeited_is_safe(tmp_path):
+    clock = Clock()
+    store = MemoryStore(clock)
+    live, other = opened(store, tmp_path), Live(None, store)
+    before = live.select()
+    clock.time += 61 * 10**6
+    other.reap()
+    assert kinds(store)[-1] == "lease.forfeited"
+    assert store.account("default").posted == -10 * 450_000_000
+    after = live.select()
+    assert after.lease == before.lease
+    live.update(before, 1)
+    live.flush()
+    assert other.account.pending == 1
+    live.close()
+    assert proved(store)["posted"] == 550_000_000 - 8 * 450_000_000
+
+
+def test_reap_takes_over_what_a_dead_worker_left(tmp_path):
+    store = MemoryStore()
+    dead, live = opened(store, tmp_path), opened(store, tmp_path)
+    play = dead.select()
+    dead._worker.abandon()
+    live.reap()
+    assert live.play(play.id) == play
+    assert len(list(tmp_path.glob("*.journal"))) == 1
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_flush_that_fails_is_tried_again_and_books_nothing_twice(tmp_path, kept):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path, plays=100)
+    plays = [live.select(id=f"v-{n}") for n in range(3)]
+    live.update(plays[0], 1)
+    store.break_at(1, kept)
+    with pytest.raises(StoreUnavailable):
+        live.flush()
+    later = live.select(id="v-3")
+    assert later.lease != plays[0].lease  # that one may be closed
+    live.close()
+    report = proved(store)
+    assert (report["explorations"], report["open"]) == (4, 3)
+    assert (report["posted"], report["held"]) == (550_000_000, 3 * 450_000_000)
+
+
+@pytest.mark.parametrize("kept", [False, True])
+def test_a_journal_that_was_entered_and_not_deleted_is_entered_once(tmp_path, kept):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path)
+    play = live.select()
+    live.update(play, 1)
+    live._worker.abandon()
+    store.break_at(2, kept)  # the first is the opening's
+    with pytest.raises(StoreUnavailable):
+        opened(store, tmp_path)
+    with opened(store, tmp_path) as again:
+        assert again.account.explorations == 1
+    assert proved(store)["posted"] == 550_000_000
+
+
+def test_a_store_that_is_gone_at_the_end_leaves_the_journal_for_the_next(tmp_path):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path)
+    play = live.select(id="mine")
+    store.break_at(1, kept=False)
+    with pytest.raises(StoreUnavailable):
+        live.close()
+    assert opened(store, tmp_path).select(id="mine") == play
+
+
+def test_a_policy_that_fails_at_its_second_asking_loses_no_play(tmp_path):
+    class Moody(Counter):
+        """Cannot choose once it has learned anything."""
+
+        def select(self, context, rng):
+            if self.learnt:
+                raise RuntimeError("no")
+            return super().select(context, rng)
+
+    store = MemoryStore()
+    one, two = (opened(store, tmp_path, GenCB(Moody(3), agent().floor)) for _ in range(2))
+    first, second = one.select(), two.select()
+    one.update(first, 1)
+    one.close()
+    two.update(second, 1)
+    two.close()
+    assert proved(store)["explorations"] == 2
+    assert kinds(store).count("outcome.settled") == 2
+
+
+def test_a_change_whose_commit_failed_governs_no_lease(tmp_path):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path)
+    store.break_at(1, kept=False)
+    with pytest.raises(StoreUnavailable):
+        live.change(default=0.1)
+    play = live.select()
+    assert (play.play.terms.floor, play.is_default) == (450_000_000, False)
+    live.close()
+    proved(store.inner)
