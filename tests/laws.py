@@ -20,6 +20,7 @@ from histories import Histories, Make, Pair, decimals, floors
 from naive import gencb
 from naive.account import rational
 from surefoot.floors import RewardBooks
+from surefoot.testing._floors import after
 
 
 def law(examples: int = 150, **cases: Any) -> Callable[..., Callable[[Make], None]]:
@@ -195,15 +196,7 @@ def booked(books: RewardBooks, default: Any, explores: Any, reports: Any, rng: A
     terms = books.floor.terms(default)
     for explored in explores:
         (books.explore if explored else books.default)(terms)
-    waiting = [list(own) for own in reports]
-    order = [play for play, own in enumerate(reports) for _ in own]
-    rng.shuffle(order)
-    for play in order:
-        name, *arguments = waiting[play].pop(0)
-        getattr(books, name)(*arguments)
-    state = books.snapshot()
-    state["plays"] = [sorted(state["plays"][rows]) for rows in ("live", "closed")]
-    return repr(state)
+    return after(books, reports, rng)
 
 
 def check_histories(opened: Make, shrink: bool = True) -> None:

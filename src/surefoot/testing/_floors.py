@@ -5,7 +5,7 @@ Amounts are fractions, and nothing is asked of the floor's own books.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -363,3 +363,16 @@ def refused(call: Any, *arguments: Any) -> None:
     except SurefootError:
         return
     raise AssertionError(f"{call.__name__}{arguments} was not refused")
+
+
+def after(books: Any, reports: Sequence[Sequence[tuple[Any, ...]]], rng: Any) -> str:
+    """The books after these reports of each play, in order; those of different plays in any."""
+    waiting = [list(own) for own in reports]
+    order = [play for play, own in enumerate(reports) for _ in own]
+    rng.shuffle(order)
+    for play in order:
+        name, *arguments = waiting[play].pop(0)
+        getattr(books, name)(*arguments)
+    state = books.snapshot()
+    state["plays"] = [sorted(state["plays"][rows]) for rows in ("live", "closed")]
+    return repr(state)

@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot.errors import SurefootError
 from surefoot.floors import Books, MeanVarianceFloor, Outcome, RewardFloor, Statement, statement
-from surefoot.testing._floors import FloorMaker, Pair, rational, refused
+from surefoot.testing._floors import FloorMaker, Pair, after, rational, refused
 
 SEEDS = range(3)
 
@@ -240,15 +240,7 @@ class FloorKit(FloorMaker):
         books, defaults = self.make_floor().open(), np.random.default_rng(seed)
         for (decided,), *_ in reports:
             getattr(books, decided)(books.terms(self.default(defaults)))
-        waiting = [own[1:] for own in reports]
-        order = [play for play, own in enumerate(waiting) for _ in own]
-        rng.shuffle(order)
-        for play in order:
-            name, *arguments = waiting[play].pop(0)
-            getattr(books, name)(*arguments)
-        state = books.snapshot()
-        state["plays"] = [sorted(state["plays"][rows]) for rows in ("live", "closed")]
-        return repr(state)
+        return after(books, [own[1:] for own in reports], rng)
 
 
 def check_kept(pair: Pair) -> None:
