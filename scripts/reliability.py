@@ -14,7 +14,6 @@ import argparse
 import datetime as dt
 import json
 import os
-import platform
 import subprocess
 import sys
 import time
@@ -26,7 +25,10 @@ from statistics import median
 from typing import Any, NamedTuple
 
 ROOT = Path(__file__).resolve().parent.parent
-sys.path.insert(0, str(ROOT / "tests" / "live"))
+sys.path += [str(ROOT / "tests" / "live"), str(ROOT / "benchmarks")]
+
+from bench_engine import machine, table  # type: ignore[import-not-found]  # noqa: E402
+
 Report = dict[str, Any]
 Row = list[str]
 
@@ -146,12 +148,6 @@ def failed(schedule: Callable[..., Any], seed: int, bug: str) -> bool:
         return True
 
 
-def table(head: Row, rows: list[Row]) -> str:
-    """A Markdown table."""
-    lines = [head, ["---"] * len(head), *rows]
-    return "\n".join(f"| {' | '.join(line)} |" for line in lines)
-
-
 def of_faults(found: dict[str, Report | None]) -> str:
     """The simulated schedules."""
     rows = []
@@ -173,7 +169,7 @@ def of_faults(found: dict[str, Report | None]) -> str:
         "ledger in", "seeds", "schedules", "decisions", "explorations", "faults", "violations",
         "lost", "double", "other", "rate, below (95 %)",
     ]  # fmt: skip
-    return table(head, rows)
+    return str(table(head, rows))
 
 
 def of_campaigns(found: dict[str, Report | None]) -> str:
@@ -193,7 +189,7 @@ def of_campaigns(found: dict[str, Report | None]) -> str:
         again = f"{report['recovery_p99']:.2f} s" if report["recoveries"] else ""
         wrong = str(len(report["problems"]))
         rows.append([name, ", ".join(done), answered, wrong, again])
-    return table(["campaign", "done", "acknowledged", "problems", "recovery, p99"], rows)
+    return str(table(["campaign", "done", "acknowledged", "problems", "recovery, p99"], rows))
 
 
 def of_bugs(found: dict[str, Report | None]) -> str:
@@ -204,7 +200,9 @@ def of_bugs(found: dict[str, Report | None]) -> str:
         caught = [count for count in counts if count is not None]
         middle = f"{median(caught):g}" if caught else "never"
         rows.append([bug.replace("_", " "), f"{len(caught)} of {len(counts)}", middle])
-    return table(["planted bug", "searches that found it", "schedules until then, median"], rows)
+    return str(
+        table(["planted bug", "searches that found it", "schedules until then, median"], rows)
+    )
 
 
 def of_study(found: dict[str, Report | None]) -> str:
@@ -224,7 +222,7 @@ def of_study(found: dict[str, Report | None]) -> str:
             row[3] = max(row[3], round(below["max"]))
     lines = [[*key, *(f"{n:,}" for n in row)] for key, row in sorted(rows.items())]
     head = ["problem", "agent", "panels", "plays", "plays below the floor", "worst run"]
-    return table(head, lines)
+    return str(table(head, lines))
 
 
 def page(found: dict[str, Report | None]) -> str:
@@ -235,9 +233,9 @@ def page(found: dict[str, Report | None]) -> str:
     return f"""# Reliability, measured
 
 Written by `scripts/reliability.py` on {today:%d %B %Y}, from commit {", ".join(sorted(commits))}:
-{machine()}, {took / 60:.0f} minutes of one core in all. In full it is 100,000
-schedules in memory, 1,000 in SQLite, 200 in PostgreSQL, 5,000 and 2,000 kills; the tables say how
-many there were.
+{machine()}, {took / 60:.0f}
+minutes of one core in all. In full it is 100,000 schedules in memory, 1,000 in SQLite, 200 in
+PostgreSQL, 5,000 and 2,000 kills; the tables say how many there were.
 
 What is assumed: rewards lie in the declared range, the default is worth its declared value, the
 store keeps what it acknowledged, and nobody reports plays that were not made.
@@ -292,19 +290,6 @@ def commit() -> str:
     command = ["git", "rev-parse", "--short", "HEAD"]
     said = subprocess.run(command, cwd=ROOT, stdout=subprocess.PIPE, text=True, check=True)
     return said.stdout.strip()
-
-
-def machine() -> str:
-    """Where this ran."""
-    name = next(
-        (
-            line.partition(":")[2].strip()
-            for line in Path("/proc/cpuinfo").read_text().splitlines()
-            if line.startswith("model name")
-        ),
-        platform.machine(),
-    )
-    return f"{os.cpu_count()} cores of {name}, Python {platform.python_version()}"
 
 
 def main() -> None:
