@@ -1,4 +1,5 @@
 import json
+import signal
 from importlib.util import find_spec
 
 import polars as pl
@@ -44,6 +45,23 @@ def test_a_stopped_study_ends_as_one_that_never_stopped(tmp_path, steps):
     for name in ("summary.json", "runs.parquet"):
         one, other = (tmp_path / folder / name for folder in ("whole", "partly"))
         assert one.read_bytes() == other.read_bytes()
+
+
+def test_ctrl_c_leaves_the_run_that_it_strikes_whole(tmp_path, monkeypatch):
+    # polars takes an interrupt within `lit` for "another type", and goes on with a wrong value.
+    def pressed(value):
+        signal.raise_signal(signal.SIGINT)
+        return lit(value)
+
+    lit = pl.lit
+    with monkeypatch.context() as patch:
+        patch.setattr(pl, "lit", pressed)
+        with pytest.raises(KeyboardInterrupt):
+            run(tmp_path / "stopped")
+    (part,) = (tmp_path / "stopped").glob("parts/*/run-*.parquet")
+    run(tmp_path / "whole")
+    whole = tmp_path / "whole" / part.relative_to(tmp_path / "stopped")
+    assert part.read_bytes() == whole.read_bytes()
 
 
 def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):

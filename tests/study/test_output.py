@@ -1,9 +1,11 @@
 import json
+import signal
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
 import surefoot
-from surefoot.study.output import replacing, to_json, versions, write_json
+from surefoot.study.output import replacing, to_json, uninterrupted, versions, write_json
 
 
 def interrupted(target):
@@ -42,3 +44,34 @@ def test_versions_name_what_the_numbers_rest_on():
     found = versions()
     assert found["surefoot"] == surefoot.__version__
     assert {"python", "numpy", "numba", "polars", "matplotlib"} <= set(found)
+
+
+def pressed_amid():
+    done = []
+    with uninterrupted():
+        signal.raise_signal(signal.SIGINT)
+        done.append("the rest")
+        yield done
+    yield done
+
+
+def test_ctrl_c_waits_for_the_end_of_a_block():
+    block = pressed_amid()
+    assert next(block) == ["the rest"]
+    with pytest.raises(KeyboardInterrupt):
+        next(block)
+    assert signal.getsignal(signal.SIGINT) is signal.default_int_handler
+
+
+def test_ctrl_c_is_ignored_as_before_and_threads_change_nothing():
+    def handler():
+        with uninterrupted():
+            return signal.getsignal(signal.SIGINT)
+
+    before = signal.signal(signal.SIGINT, signal.SIG_IGN)
+    try:
+        assert [len(done) for done in pressed_amid()] == [1, 1]
+        with ThreadPoolExecutor(1) as pool:
+            assert pool.submit(handler).result() is signal.SIG_IGN
+    finally:
+        signal.signal(signal.SIGINT, before)

@@ -15,13 +15,15 @@ from surefoot.simulation.runner import choose, run_all
 from surefoot.simulation.trace import Trace
 from surefoot.simulation.warm import compile_ahead, warm
 from surefoot.study import groups
-from surefoot.study.output import replacing, versions, write_json
+from surefoot.study.output import replacing, uninterrupted, versions, write_json
 from surefoot.study.panel import Panel
 from surefoot.study.store import Store
 from surefoot.study.summary import of_panel, of_the_runs
 
 if TYPE_CHECKING:
     import polars as pl
+
+    from surefoot.study.report import Page
 
 
 class Step(NamedTuple):
@@ -83,7 +85,8 @@ def play(
     compile_ahead(plan, loops)
     yield Step("running", done, total)
     for run, traces in run_all(plan, runs, loops, workers):
-        keep(run, traces)
+        with uninterrupted():
+            keep(run, traces)
         done += 1
         yield Step("running", done, total)
 
@@ -100,28 +103,37 @@ def conclude(store: Store) -> dict[str, Any]:
     What is written depends on the finished runs only, not on how often the study stopped; where
     the store says so, it is with the regret bounds, and the default plays that are foretold.
     """
-    from surefoot.study.bounds import told
-    from surefoot.study.claims import claims
-    from surefoot.study.report import Page, write
+    from surefoot.study.report import write
 
-    entries, pages, tables = [], [], []
+    pages, tables = [], []
     for panels, frame in _tables(store):
         for panel in panels:
-            rows = of_panel(frame, panel)
-            found = of_the_runs(panel, rows)
-            found["claims"] = [claim._asdict() for claim in claims(panel, rows)]
-            if store.theory:
-                found["theory"] = told(panel, rows)
-            entries.append(found)
-            pictures = _figures(store.folder / panel.name, panel, rows, store.theory)
-            pages.append(Page(panel, found, pictures))
+            with uninterrupted():
+                page = _page(store, panel, of_panel(frame, panel))
+            pages.append(page)
         tables.append(frame)
+    entries = [page.found for page in pages]
     summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
     if entries:
-        _write_table(store.folder / "runs.parquet", tables)
+        with uninterrupted():
+            _write_table(store.folder / "runs.parquet", tables)
         write_json(store.folder / "summary.json", summary)
         write(store.folder / "report.html", pages, summary)
     return summary
+
+
+def _page(store: Store, panel: Panel, rows: pl.DataFrame) -> Page:
+    """What the finished runs of a panel tell, in numbers, claims and figures."""
+    from surefoot.study.bounds import told
+    from surefoot.study.claims import claims
+    from surefoot.study.report import Page
+
+    found = of_the_runs(panel, rows)
+    found["claims"] = [claim._asdict() for claim in claims(panel, rows)]
+    if store.theory:
+        found["theory"] = told(panel, rows)
+    pictures = _figures(store.folder / panel.name, panel, rows, store.theory)
+    return Page(panel, found, pictures)
 
 
 def _figures(stem: Path, panel: Panel, rows: pl.DataFrame, theory: bool) -> list[tuple[Path, str]]:
@@ -141,14 +153,14 @@ def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:
     import polars as pl
 
     for name, panels in store.sweep.groups.items():
-        parts = store.load(name)
-        if parts:
+        with uninterrupted():
+            parts = store.load(name)
+            if not parts:
+                continue
             whole = pl.concat(parts)
             order = pl.col("agent").cast(pl.Enum(panels[0].names()))
-            yield (
-                panels,
-                pl.concat(of_panel(whole, panel).sort(order, "run", "t") for panel in panels),
-            )
+            frame = pl.concat(of_panel(whole, panel).sort(order, "run", "t") for panel in panels)
+        yield panels, frame
 
 
 def _write_table(path: Path, tables: list[pl.DataFrame]) -> None:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 import os
 import platform
+import signal
+import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib import metadata
@@ -39,6 +41,31 @@ def replacing(path: Path) -> Iterator[Path]:
         scratch.replace(path)
     finally:
         scratch.unlink(missing_ok=True)
+
+
+@contextmanager
+def uninterrupted() -> Iterator[None]:
+    """Hold Ctrl-C back until the block has ended; then it strikes as it would have.
+
+    polars may swallow one that strikes within its calls, and take another value than it was given.
+    In another thread than the main one, where Ctrl-C does not strike, nothing changes.
+
+    >>> with uninterrupted():
+    ...     print("done")
+    done
+    """
+    seen = signal.getsignal(signal.SIGINT)
+    if seen is None or threading.current_thread() is not threading.main_thread():
+        yield  # None: a handler that was not set from Python, which could not be put back
+        return
+    pressed = []
+    signal.signal(signal.SIGINT, lambda *_: pressed.append(True))
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGINT, seen)
+        if pressed:
+            signal.raise_signal(signal.SIGINT)
 
 
 def to_json(value: Any) -> str:

@@ -9,7 +9,7 @@ from typing import Any
 
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.study import style
-from surefoot.study.output import replacing, to_json, write_json
+from surefoot.study.output import replacing, to_json, uninterrupted, write_json
 from surefoot.study.replay import Backtest
 from surefoot.study.replay_figure import draw
 from surefoot.study.replay_findings import Findings
@@ -42,10 +42,11 @@ def write(findings: Findings, folder: Path) -> dict[str, Any]:
     """Write the chart, ``runs.parquet`` and, last, ``summary.json``; return the summary."""
     for name in FILES:
         (folder / name).unlink(missing_ok=True)
-    draw(findings, folder / "replay")
-    with replacing(folder / "runs.parquet") as scratch:
-        findings.frame.write_parquet(scratch)
-    summary = findings.summary()
+    with uninterrupted():
+        draw(findings, folder / "replay")
+        with replacing(folder / "runs.parquet") as scratch:
+            findings.frame.write_parquet(scratch)
+        summary = findings.summary()
     write_json(folder / "summary.json", summary)
     return summary
 
