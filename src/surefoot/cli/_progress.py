@@ -9,9 +9,8 @@ import typer
 
 
 class Watched(NamedTuple):
-    """How far some runs came, and whether Ctrl-C stopped them."""
+    """How many runs there were to be, and whether Ctrl-C stopped them."""
 
-    done: int
     total: int
     stopped: bool
 
@@ -26,7 +25,7 @@ def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
 
     console = Console(stderr=True, highlight=False)
     columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
-    done = total = 0
+    total = 0
     try:
         _, done, total = next(steps)
         with Progress(*columns, TextColumn("runs"), TimeElapsedColumn(), console=console) as bar:
@@ -36,8 +35,8 @@ def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
                     bar.console.print("compiling the engine for this machine, once")
                 bar.update(task, description=doing, completed=done)
     except KeyboardInterrupt:
-        return Watched(done, total, stopped=True)
-    return Watched(done, total, stopped=False)
+        return Watched(total, stopped=True)
+    return Watched(total, stopped=False)
 
 
 def tell(message: str) -> None:

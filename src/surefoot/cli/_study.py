@@ -284,8 +284,8 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
     store = Store(out, sweep, resume=resume, overwrite=how.overwrite, theory=how.theory)
     if resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
-    done, total, stopped = watch(conduct(store, how.workers))
-    _tell_kept(store, done, total, stopped)
+    total, stopped = watch(conduct(store, how.workers))
+    _tell_kept(store, total, stopped)
     if len(sweep.panels) > _MANY:
         tell(f"drawing {len(sweep.panels)} panels")
     summary = conclude(store)
@@ -294,11 +294,11 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
         raise typer.Exit(130)
 
 
-def _tell_kept(store: Any, done: int, total: int, stopped: bool) -> None:
+def _tell_kept(store: Any, total: int, stopped: bool) -> None:
     """What of the study is in its folder, where that is not what one has just asked for."""
     if stopped:
         tell(
-            f"stopped: {done} of {total} runs are finished and kept in {store.folder}; "
+            f"stopped: {store.done} of {total} runs are finished and kept in {store.folder}; "
             "the same command goes on"
         )
     elif store.begun:

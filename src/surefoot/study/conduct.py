@@ -48,8 +48,7 @@ def conduct(store: Store, workers: int | None = None) -> Iterator[Step]:
     plans = {name: groups.plan(panels) for name, panels in shared.items()}
     store.claim()  # not before everything that was asked for is known to fit
     missing = {name: store.missing(name) for name in shared}
-    total = len(store.sweep.panels) * store.sweep.runs
-    done = total - sum(len(shared[name]) * len(runs) for name, runs in missing.items())
+    done, total = store.done, len(store.sweep.panels) * store.sweep.runs
     yield Step("starting", done, total)
     wanted = [plans[name] for name, runs in missing.items() if runs]
     loops = choose("compiled")

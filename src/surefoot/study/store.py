@@ -91,6 +91,13 @@ class Store:
         return [run for run in wanted if self._part(plan, run).exists()]
 
     @property
+    def done(self) -> int:
+        """How many of the runs this sweep asks for are finished, of all panels."""
+        return sum(
+            len(panels) * len(self.finished(name)) for name, panels in self.sweep.groups.items()
+        )
+
+    @property
     def kept(self) -> int:
         """How many finished runs there are, of all panels, those beyond the sweep's too."""
         parts = self.folder / "parts"
