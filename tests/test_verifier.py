@@ -133,7 +133,9 @@ AMOUNTS = ("d_posted", "d_held", "posted", "held", "reserve", "seq", "config_ver
 TERMS = ("value", "floor", "hold", "deposit", "upper", "low", "high", "reward", "amount", "unspent")
 
 
-@pytest.mark.parametrize("seed", range(8))
+@pytest.mark.parametrize(
+    "seed", [*range(3), *(pytest.param(n, marks=pytest.mark.slow) for n in range(3, 8))]
+)
 def test_an_amount_that_is_edited_and_chained_anew_is_caught_without_a_head(seed):
     entries = scheduled(seed, 25).entries
     for at, entry in enumerate(entries):

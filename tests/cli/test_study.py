@@ -194,7 +194,7 @@ def test_an_out_that_cannot_be_written_is_one_line(tmp_path):
     assert done.stderr == f"error: Not a directory: {tmp_path / 'file' / 'below'}\n"
 
 
-LONG = ["--k", "24", "--horizon", "1000000", "--runs", "60"]
+LONG = ["--k", "24", "--horizon", "500000", "--runs", "60"]
 
 
 @pytest.fixture(scope="module")

@@ -42,7 +42,7 @@ def taught(some, c=0.0):
     return policy
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(some=arms(), turn=st.integers(1, 10**9), c=st.sampled_from([0.0, 1.0, 3.0]))
 def test_index_is_the_root(some, turn, c):
     for N, S in some:
@@ -51,7 +51,7 @@ def test_index_is_the_root(some, turn, c):
         )
 
 
-@settings(max_examples=300)
+@settings(max_examples=100)
 @given(some=arms(), turn=st.integers(1, 10**9), c=st.sampled_from([0.0, 3.0]))
 def test_passing_arms_over_never_changes_the_decision(some, turn, c):
     every = [index(N, S, turn, c) for N, S in some]
@@ -61,7 +61,7 @@ def test_passing_arms_over_never_changes_the_decision(some, turn, c):
     assert policy.peek(turn, list(range(len(some)))) == (first, every[first])
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(some=arms(), turn=st.integers(2, 10**6), ahead=st.floats(0, 1))
 def test_what_is_passed_over_is_truly_not_above_the_best(some, turn, ahead):
     for N, S in some:
@@ -69,7 +69,7 @@ def test_what_is_passed_over_is_truly_not_above_the_best(some, turn, ahead):
             assert (index(N, S, turn, best=ahead) > ahead) == (index(N, S, turn) > ahead)
 
 
-@settings(max_examples=200)
+@settings(max_examples=80)
 @given(some=arms(), turn=st.integers(1, 10**9))
 def test_index_grows_with_turn_and_with_rewards_and_lies_above_the_mean(some, turn):
     for N, S in some:

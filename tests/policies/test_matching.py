@@ -13,7 +13,7 @@ from surefoot.policies import _kernels, _matching
 from surefoot.simulation import _gram, gram_sets, path
 
 
-@settings(max_examples=300, deadline=None)
+@settings(max_examples=100, deadline=None)
 @given(
     st.integers(0, 10**6), st.integers(1, 6), st.integers(1, 6), st.sampled_from([0, 0, 1, 4]),
     st.sampled_from(["full", "most"]), st.floats(0, 0.7),

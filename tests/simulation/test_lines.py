@@ -32,7 +32,9 @@ def test_no_decision_differs_in_40000_random_cases(part):
     assert_no_difference(lines_case, range(10**6 + 1000 * part, 10**6 + 1000 * (part + 1)))
 
 
-@pytest.mark.parametrize("part", range(5))
+@pytest.mark.parametrize(
+    "part", [0, *(pytest.param(n, marks=pytest.mark.slow) for n in range(1, 5))]
+)
 def test_500_cases_are_those_of_fractions(part):
     for seed in range(100 * part, 100 * (part + 1)):
         expected, books = fractions_case(np.random.default_rng(seed))

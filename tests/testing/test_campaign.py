@@ -40,7 +40,7 @@ def killed(kills, *words):
 
 
 def test_what_was_acknowledged_survives_kills_on_sqlite():
-    killed(200)
+    killed(120)
 
 
 def test_what_was_acknowledged_survives_kills_on_postgres(database):
