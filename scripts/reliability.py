@@ -55,7 +55,8 @@ def parts(scale: float) -> Iterator[Part]:
 
     for leases in ([], ["--leases"]):
         under = "-leases" * bool(leases)
-        for store, full in (("memory", 100_000), ("sqlite", 1000), ("postgresql", 200)):
+        in_memory = 50_000 if leases else 100_000
+        for store, full in (("memory", in_memory), ("sqlite", 1000), ("postgresql", 200)):
             many = ["--schedules", size(full, 5), "--seed", "1000000", *leases]
             yield Part(f"faults-{store}{under}", FAULTS, many, store)
         for store, full in (("sqlite", 5000), ("postgresql", 2000)):
@@ -89,7 +90,8 @@ def measure(part: Part, kept: Path, server: str | None, scale: float) -> Report 
         found = {"bugs": bugs(int(part.options[0]))}
     else:
         found = ran(part, kept, server)
-    found |= {"took": round(time.monotonic() - start), "scale": scale, "commit": commit()}
+    took = max(time.monotonic() - start, found.get("seconds", 0))  # with what an earlier call did
+    found |= {"took": round(took), "scale": scale, "commit": commit()}
     file.write_text(json.dumps(found))
     return found
 
@@ -234,8 +236,8 @@ def page(found: dict[str, Report | None]) -> str:
 
 Written by `scripts/reliability.py` on {today:%d %B %Y}, from commit {", ".join(sorted(commits))}:
 {machine()}, {took / 60:.0f}
-minutes of one core in all. In full it is 100,000 schedules in memory, 1,000 in SQLite, 200 in
-PostgreSQL, 5,000 and 2,000 kills; the tables say how many there were.
+minutes of one core in all. In full it is 100,000 schedules in memory, 50,000 more under leases,
+1,000 in SQLite, 200 in PostgreSQL, 5,000 and 2,000 kills; the tables say how many there were.
 
 What is assumed: rewards lie in the declared range, the default is worth its declared value, the
 store keeps what it acknowledged, and nobody reports plays that were not made.
