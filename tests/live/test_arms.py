@@ -2,7 +2,7 @@ import pytest
 
 from surefoot import KLUCB, UCB1, LinUCB
 from surefoot.errors import InvalidInput
-from surefoot.live.arms import grown
+from surefoot.live.arms import grown, unknown
 
 
 @pytest.mark.parametrize("kind", [UCB1, KLUCB])
@@ -18,10 +18,14 @@ def test_what_was_learned_stays_and_the_new_arm_is_unknown(kind):
     assert policy.n_arms == 2
 
 
-@pytest.mark.parametrize("labels", [["UA"], [], "AA", [1.5], ["B", "B"]])
-def test_labels_that_cannot_be_added(labels):
+@pytest.mark.parametrize("labels", [[], "AA", [1.5], ["B", "B"]])
+def test_what_can_be_no_labels(labels):
     with pytest.raises(InvalidInput):
-        grown(UCB1(arms=["UA", "AA"]), labels)
+        unknown(("UA", "AA"), labels)
+
+
+def test_labels_that_are_there_are_not_unknown():
+    assert unknown(("UA", "AA"), ["AA", "DL"]) == ["DL"]
 
 
 def test_arms_that_are_more_than_labels():

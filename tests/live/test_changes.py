@@ -110,13 +110,91 @@ def test_arms_come_and_go_while_plays_are_open(lives):
     assert again.select().play.choice == one.select().play.choice
 
 
-@pytest.mark.parametrize("arms", [["UA"], [], "DL", [1.5]])
+@pytest.mark.parametrize("arms", [[], "DL", [1.5], ["UA", 1.5]])
 def test_arms_that_cannot_be_added_leave_no_entry(lives, arms):
     before = kinds(lives[0])
     with pytest.raises(InvalidInput):
         lives[0].add_arms(arms)
     assert kinds(lives[1]) == before
     assert lives[0].select().arm == "UA"
+
+
+def test_arms_are_added_once_and_come_back_when_they_were_removed(lives):
+    one, other = lives
+    one.add_reserve(5)
+    for live in (one, other, one):
+        live.add_arms(["UA", "DL"])
+    one.remove_arms(["UA", "AA"])
+    assert {one.select().arm for _ in range(3)} == {"DL"}
+    one.add_arms(["AA"])
+    other.add_arms(["AA"])
+    assert kinds(one).count("arms.added") == 2
+    assert other.select(allowed=["UA", "AA"]).arm == "AA"
+    again = Live(None, one.store)
+    assert again.account == other.account
+    assert again.select(allowed=["UA"]).reason == "NO_ALLOWED_ARM"
+
+
+def test_the_code_that_opened_it_may_go_on_and_so_may_code_with_the_arms_of_today(lives):
+    one, _ = lives
+    one.add_arms(["DL", "WN"])
+    one.remove_arms(["WN"])
+    for arms in (["UA", "AA"], ["UA", "AA", "DL", "WN"], ["UA", "AA", "DL"]):
+        assert Live(agent(UCB1(arms=arms)), one.store).account == one.account
+    for arms in (["UA"], ["UA", "AA", "WN"]):
+        with pytest.raises(InvalidInput, match=r"arms = .*change it with add_arms"):
+            Live(agent(UCB1(arms=arms)), one.store)
+    assert one.config["policy"]["arms"] == ["UA", "AA", "DL", "WN"]
+    assert Live(one.config, MemoryStore()).select(allowed=["DL"]).arm == "DL"
+
+
+def test_from_shadow_to_live_with_what_it_has_saved():
+    store = MemoryStore()
+    live = Live(agent(), store, shadow=True)
+    for _ in range(4):
+        live.update(live.select())
+    before = live.account
+    for each in (live, Live(None, store)):
+        each.change(shadow=False)
+    assert kinds(live).count("experiment.configured") == 1
+    for each in (live, Live(agent(), store), Live(agent(), store, shadow=True)):
+        play = each.select()
+        assert (play.arm, play.reason) == ("UA", "SLACK_OK")
+        each.void(play)
+    assert live.account.slack == before.slack
+    live.change(shadow=True, alpha=0.5)
+    assert Live(None, store).select().reason == "SHADOW"
+
+
+def test_a_window_holds_for_the_plays_after_it(lives):
+    one, other = lives
+    before = one.select()
+    one.change(reward_window=60)
+    after = other.select()
+    assert (before.deadline, after.deadline is None) == (None, False)
+    other.change(reward_window=None)
+    one.add_reserve(1)
+    assert one.select().deadline is None
+    with pytest.raises(InvalidInput, match="reward_window = -1 must be seconds > 0"):
+        one.change(reward_window=-1)
+    with pytest.raises(InvalidInput, match="shadow = 1 must be True or False"):
+        one.change(shadow=1)
+
+
+@pytest.mark.parametrize(
+    ("asked", "words"),
+    [
+        ({"shadow": True}, "shadow = True differs from False"),
+        ({"reward_window": 3600}, r"reward_window = 3600.0 differs from 60.0, .*change\(\)"),
+    ],
+)
+def test_what_an_open_experiment_is_not_is_refused(asked, words):
+    store = MemoryStore()
+    config = Live(agent(), store, reward_window=60).config
+    Live(None, store, reward_window=60)
+    for given in (None, agent(), config):
+        with pytest.raises(InvalidInput, match=words):
+            Live(given, store if given is not config else MemoryStore(), **asked)
 
 
 def test_an_arm_that_is_not_there_cannot_be_removed(lives):

@@ -93,7 +93,7 @@ def test_an_id_is_one_for_the_whole_account():
     left = Live(GenCB(UCB1(2), floor), store, "left", account="firm")
     right = Live(GenCB(UCB1(2), RewardFloor(0.5, 0.25)), store, "right", account="firm")
     left.select(id="one")
-    with pytest.raises(PlayConflict, match="another request"):
+    with pytest.raises(PlayConflict, match=r"by experiment 'left'; .* 'right-one'"):
         right.select(id="one")
 
 

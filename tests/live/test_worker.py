@@ -48,6 +48,7 @@ def test_a_play_has_the_slack_of_its_lease(tmp_path):
     later = live.play(first.id)
     assert later == first
     assert later.explain() == first.explain()
+    assert "held by" not in later.explain()  # that is the account's, not the lease's
     assert later.seq is not None
 
 

@@ -8,9 +8,8 @@ from typing import TYPE_CHECKING, Any
 from surefoot._exact import exact
 from surefoot.agents.play import short
 from surefoot.errors import PlayConflict
-from surefoot.live.arms import grown
 from surefoot.live.fold import Fold
-from surefoot.live.opening import check_floor, sealed, written_floor
+from surefoot.live.opening import Settings, check_floor, sealed, written_floor
 from surefoot.live.play import checked_id
 from surefoot.live.store import Tx
 
@@ -44,19 +43,25 @@ class Changes:
     def change(self, **settings: Any) -> None:
         """Change the floor for the plays to come, as ``GenCB.change`` does.
 
-        A repeat, as after a lost answer, changes nothing.
+        Also ``reward_window`` and ``shadow``, as ``Live`` takes them. A repeat, as after a lost
+        answer, changes nothing.
         """
+        own = {name: settings.pop(name) for name in Settings._fields if name in settings}
+        given = Settings.of(**own)._asdict()
 
         def work(tx: Tx) -> None:
             fold = self._sound(tx)
-            agent = fold.agent
-            if check_floor(fold.books.floor.changed(**settings)) == agent.floor:
+            agent, live = fold.agent, fold.settings._replace(**{name: given[name] for name in own})
+            changed = check_floor(fold.books.floor.changed(**settings))
+            if (changed, live) == (agent.floor, fold.settings):
                 return
-            agent.change(**settings)
+            if settings:
+                agent.change(**settings)
             with fold.moved():
                 floor = check_floor(agent.floor)
                 config = dict(fold.opened[0])
                 config["floor"] = {**config["floor"], **sealed(floor.config())}
+                config["settings"] = {**config["settings"], **live._asdict()}
                 payload = {"config": config, "floor": written_floor(floor)}
                 self._append(tx, "experiment.configured", payload, done=True)
 
@@ -101,12 +106,15 @@ class Changes:
         self._run(work)
 
     def add_arms(self, arms: Iterable[Any]) -> None:
-        """Let the policy play more arms, of which it knows nothing yet."""
+        """Let the policy play more arms, of which it knows nothing yet; removed ones come back.
+
+        A repeat changes nothing.
+        """
         labels = arms if isinstance(arms, str | bytes) else list(arms)
 
         def work(tx: Tx) -> None:
-            grown(self._sound(tx).agent.policy, labels)
-            self._append(tx, "arms.added", {"arms": labels})
+            if self._sound(tx).lacks(labels):
+                self._append(tx, "arms.added", {"arms": labels})
 
         self._run(work)
 

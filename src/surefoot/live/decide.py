@@ -38,7 +38,12 @@ def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
 def repeated(live: Live, tx: Tx, asked: Request, play: str) -> Entry:
     """The entry of a play that was decided before, for the same request."""
     row = tx.play(play)
-    if row is None or (row.experiment, row.request) != (live.name, asked.digest):
+    if row is not None and row.experiment != live.name:
+        raise PlayConflict(
+            f"id = {play!r} was given out by experiment {row.experiment!r}; experiments that share "
+            f"an account share its ids: say '{live.name}-{play}', for example"
+        )
+    if row is None or row.request != asked.digest:
         raise other_request(play)
     return live._entry(tx, row.seq)
 

@@ -20,9 +20,9 @@ from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
 from surefoot.floors.plays import Plays
 from surefoot.floors.reward import CHANGEABLE
-from surefoot.live.arms import grown
+from surefoot.live.arms import grown, unknown
 from surefoot.live.entries import GENESIS, Entry
-from surefoot.live.opening import Settings, built, settings_of
+from surefoot.live.opening import Settings, built, settings_of, with_arms
 from surefoot.live.play import terms_of
 from surefoot.policies.base import Policy
 
@@ -274,8 +274,22 @@ class Fold:
         self.settings = settings_of(told["config"])
         self.version += 1
 
+    def lacks(self, labels: Iterable[Any]) -> bool:
+        """Whether adding some arms changes anything; InvalidInput if they cannot be added."""
+        new = unknown(self.agent.arms, labels)
+        if new:
+            grown(self.agent.policy, new)
+        return bool(new) or not self.removed.isdisjoint(self.agent._actions.candidates(labels))
+
     def _add(self, labels: list[Any]) -> None:
-        agent, policy = self.agent, grown(self.agent.policy, labels)
+        agent = self.agent
+        new = unknown(agent.arms, labels)
+        there = [label for label in labels if label not in new]
+        self.removed -= set(agent._actions.candidates(there))
+        if not new:
+            return
+        self.opened[0] = with_arms(self.opened[0], new)
+        policy = grown(agent.policy, new)
         fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
         fresh._books, fresh._rng = agent._books, agent._rng
         fresh.turns, fresh.paused = agent.turns, agent.paused

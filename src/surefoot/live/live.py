@@ -20,7 +20,6 @@ from surefoot.live.opening import Settings
 from surefoot.live.play import LivePlay, Request, checked_id
 from surefoot.live.store import Store, Tx
 from surefoot.live.store.base import PAGE
-from surefoot.live.windows import microseconds
 
 if TYPE_CHECKING:
     from surefoot.live.monitor import DefaultReport
@@ -80,21 +79,21 @@ class Live(changes.Changes, reporting.Reporting):
         shadow: bool = False,
         lease: Lease | None = None,
     ) -> None:
-        if not isinstance(shadow, bool):
-            raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
         if lease is not None and not isinstance(lease, Lease):
             raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
         self.name = name
         self.degraded: str | None = None
         """Why nothing is explored any more; None: all is well."""
-        settings = Settings(microseconds(reward_window), shadow)
+        settings = self._asked = Settings.of(reward_window, shadow)
         if isinstance(agent, dict):
-            agent, settings = opening.configured(agent)
+            config = agent
+            agent, settings = opening.configured(config)
+            opening.check_settings(self._asked, [config], name)
         payload = None if agent is None else opening.opened(opening.check_agent(agent), settings)
         own = None if payload is None or payload["config"]["policy"]["config"] else agent
         self._own_policy = None if own is None else own.policy
         self._closes = not isinstance(store, Store)
-        self.store: Store = store if isinstance(store, Store) else _opened(store)
+        self.store: Store = store if isinstance(store, Store) else _opened(store, agent)
         self._account = name if account is None else account
         self._closed = False
         self._kept: recovery.Snapshot | None = None
@@ -129,13 +128,15 @@ class Live(changes.Changes, reporting.Reporting):
     def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
         fold = self._current(tx)
         if fold.exists and payload is not None:
-            opening.check_same(payload["config"], fold.opened, self.name)
+            opening.check_same(payload["config"], fold.opened, self.name, fold.removed)
         elif not fold.exists:
             if payload is None or self.degraded:
                 raise self._missing()
             self._append(tx, "experiment.opened", payload)
             if reserve := payload["floor"]["reserve"]:
                 self._append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
+        if payload is None:
+            opening.check_settings(self._asked, fold.opened, self.name)
 
     def _missing(self) -> InvalidInput:
         why = f" ({self.degraded})" if self.degraded else ""
@@ -375,8 +376,8 @@ def _worker(live: Live, lease: Lease) -> Worker:
     return Worker(live, lease)
 
 
-def _opened(target: Any) -> Store:
+def _opened(target: Any, agent: Any) -> Store:
     from surefoot.live.store import open_store
 
-    store: Store = open_store(target)
+    store: Store = open_store(target, new=agent is not None)
     return store

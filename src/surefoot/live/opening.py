@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Container
 from typing import Any, NamedTuple
 
 from surefoot._exact import shown
@@ -9,6 +10,8 @@ from surefoot.agents import GenCB, saving
 from surefoot.agents.packing import unpack
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
+from surefoot.live.arms import grown
+from surefoot.live.windows import microseconds
 from surefoot.policies.base import Policy
 
 
@@ -19,6 +22,18 @@ class Settings(NamedTuple):
     """How long a reward may take, in microseconds of the store's clock; None: for ever."""
     shadow: bool = False
     """Whether the default always plays and the policy's choice is only written down."""
+
+    @classmethod
+    def of(cls, reward_window: Any = None, shadow: Any = False) -> Settings:
+        """InvalidInput for a window that is no length of time, and for what is no switch."""
+        if not isinstance(shadow, bool):
+            raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
+        return cls(microseconds(reward_window), shadow)
+
+    def told(self) -> dict[str, Any]:
+        """The same as its caller would write it, the window in seconds."""
+        window = self.reward_window
+        return {**self._asdict(), "reward_window": None if window is None else window / 10**6}
 
 
 def sealed(packed: Any) -> Any:
@@ -111,6 +126,13 @@ def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
     return agent
 
 
+def with_arms(config: dict[str, Any], labels: list[Any]) -> dict[str, Any]:
+    """The configuration with more arms, of which its policy knows nothing yet."""
+    agent = built(config, None)
+    agent = GenCB(grown(agent.policy, labels), agent.floor)
+    return {**config, "policy": sealed(saving._body(agent)["policy"])}
+
+
 def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
     """The agent and settings of a ``Live.config``; InvalidInput if it is none."""
     try:
@@ -129,21 +151,39 @@ def settings_of(config: dict[str, Any]) -> Settings:
     return Settings(*(config["settings"][name] for name in Settings._fields))
 
 
-def check_same(given: dict[str, Any], stored: list[dict[str, Any]], name: str) -> None:
+def check_same(
+    given: dict[str, Any], stored: list[dict[str, Any]], name: str, removed: Container[int] = ()
+) -> None:
     """InvalidInput that names the first field in which a configuration differs from the store's.
 
-    ``stored``: the configuration now in force and the one it was opened with; either will do. The
-    seed and what the policy has learned are the store's.
+    ``stored``: the configuration now in force and the one it was opened with; either will do.
+    ``removed``: the numbers of arms that are played no more, and may be left out. The seed and what
+    the policy has learned are the store's.
     """
     ours = _fields(given)
     theirs = [_fields(each) for each in stored]
+    arms = theirs[0]["arms"]
+    theirs.append({"arms": [arm for number, arm in enumerate(arms) if number not in removed]})
     for field in sorted({*ours, *theirs[0]}):
         if all(ours.get(field) != each.get(field) for each in theirs):
-            raise InvalidInput(
-                f"{field} = {shown(ours.get(field))} differs from {shown(theirs[0].get(field))}, "
-                f"which the store has for experiment {name!r}; the store wins: pass that, "
-                "change it with change(), or give None for the agent"
-            )
+            raise _differs(field, ours.get(field), theirs[0].get(field), name)
+
+
+def check_settings(given: Settings, stored: list[dict[str, Any]], name: str) -> None:
+    """As ``check_same``, where no agent is given: of the settings that are not the usual ones."""
+    usual, theirs = Settings().told(), [settings_of(each).told() for each in stored]
+    for field, ours in given.told().items():
+        if ours != usual[field] and all(ours != each[field] for each in theirs):
+            raise _differs(field, ours, theirs[0][field], name)
+
+
+def _differs(field: str, ours: Any, theirs: Any, name: str) -> InvalidInput:
+    change = "add_arms() or remove_arms()" if field == "arms" else "change()"
+    return InvalidInput(
+        f"{field} = {shown(ours)} differs from {shown(theirs)}, which the store has for "
+        f"experiment {name!r}; the store wins: pass that, change it with {change}, or give None "
+        "for the agent"
+    )
 
 
 def _fields(config: dict[str, Any]) -> dict[str, Any]:
@@ -156,6 +196,7 @@ def _fields(config: dict[str, Any]) -> dict[str, Any]:
         **{f"policy.{key}": sealed(_plain(value)) for key, value in own.items() if key != "arms"},
         **{f"floor.{key}": value for key, value in config["floor"].items()},
         **config["settings"],
+        **settings_of(config).told(),
     }
 
 

@@ -118,8 +118,11 @@ class LivePlay:
                 f"Play {self.id} is the default because the policy only watches; it would have "
                 f"played arm {self.shadow!r}."
             )
-        of_lease = "" if self.lease is None else f" The slack is that of lease {self.lease}."
-        return explain(self.play) + of_lease
+        if self.lease is None:
+            return explain(self.play)
+        # What other plays hold is the account's, and not in this slack.
+        alone = self.play._replace(pending=0)
+        return f"{explain(alone)} The slack is that of lease {self.lease}."
 
     @classmethod
     def of(cls, entry: Any, places: int) -> LivePlay:

@@ -3,6 +3,7 @@ import sys
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore, open_store
 from surefoot.live.store.sqlite import SQLiteStore
 
@@ -36,3 +37,12 @@ def test_a_missing_package_is_one_line_that_says_what_to_do(tmp_path, monkeypatc
     monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtra, match=rf"{package}.*surefoot\[live\]"):
         open_store(tmp_path / "shop.db")
+
+
+def test_a_file_that_is_to_be_there_is_not_made(tmp_path):
+    path = tmp_path / "typo.db"
+    with pytest.raises(InvalidInput, match=r"typo.db is not there; pass an agent"):
+        open_store(path, new=False)
+    with pytest.raises(InvalidInput, match=r"typo.db is not there"):
+        Live(None, path)
+    assert not path.exists()

@@ -14,10 +14,12 @@ from surefoot.live.store.memory import MemoryStore
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
-def open_store(target: str | Path | Store, clock: Callable[[], int] | None = None) -> Store:
+def open_store(
+    target: str | Path | Store, clock: Callable[[], int] | None = None, *, new: bool = True
+) -> Store:
     """Open a store by its address; a store is returned as it is.
 
-    ``":memory:"``, the path of a SQLite file (made if it is not there), or
+    ``":memory:"``, the path of a SQLite file (``new``: made if it is not there), or
     ``"postgresql://user@host:port/database"``. ``clock`` returns microseconds since 1970 and
     replaces the store's own. Raises InvalidInput for anything else, StoreUnavailable if it cannot
     be reached, DamagedFile for a file or schema that is not ours, MissingExtra without SQLAlchemy.
@@ -44,6 +46,8 @@ def open_store(target: str | Path | Store, clock: Callable[[], int] | None = Non
         return PostgresStore(text.replace("postgres://", "postgresql://", 1), **options)
     if "://" in text:
         raise InvalidInput(f"store = {shown(target)} has no known scheme; use postgresql://")
+    if not new and not Path(text).exists():
+        raise InvalidInput(f"store = {text} is not there; pass an agent to open a new one")
     from surefoot.live.store.sqlite import SQLiteStore
 
     return SQLiteStore(text, **options)
