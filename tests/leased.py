@@ -18,10 +18,10 @@ def agent(reserve=100, **floor):
     return GenCB(UCB1(3), RewardFloor(**floor), seed=1, default_competes=False)
 
 
-def opened(store, folder, given=None, name="default", account=None, **lease):
-    lease = {"plays": 10, "boot": "b"} | lease
+def opened(store, folder, given=None, name="default", account=None, window=None, **lease):
+    lease = Lease(folder, **{"plays": 10, "boot": "b"} | lease)
     given = agent() if given is None else given
-    return Live(given, store, name, account=account, lease=Lease(folder, **lease))
+    return Live(given, store, name, account=account, reward_window=window, lease=lease)
 
 
 def kinds(store, account="default"):

@@ -1,6 +1,9 @@
+import json
+
+import numpy as np
 import pytest
 
-from surefoot import UCB1, GenCB, RewardFloor
+from surefoot import C2UCB, UCB1, GenCB, LinUCB, RewardFloor, TopK
 from surefoot.live import MemoryStore
 from surefoot.live.fold import Fold
 from surefoot.live.live import Live
@@ -54,8 +57,7 @@ def test_a_state_comes_back_at_every_entry(history):
 def test_only_what_can_still_change_is_kept_in_memory(history):
     live, entries = history
     fold = folded(entries)
-    still = [play for play in ("p-8", "p-9", "p-10") if play in fold.waiting]
-    assert set(fold.waiting) == set(still)
+    assert set(fold.waiting) == {"p-9", "p-10"}
     assert len(fold.agent._books.plays._live) == len(fold.agent._books.plays._closed) == 0
     assert fold.agent._open == live._fold.agent._open == {}
 
@@ -91,3 +93,54 @@ def test_a_lost_fold_follows_nothing(history):
         raise KeyError
     assert fold.lost
     assert not fold.follows(row)
+
+
+def late(policy, select, report):
+    """A live agent half of whose rewards come after an expiry, and one whose come in time."""
+    floor = RewardFloor(0.5, 0.25, (0, 2), reserve=50, places=9)
+    lives = [Live(GenCB(policy(), floor, seed=1), MemoryStore()) for _ in range(2)]
+    for live, expires in zip(lives, (True, False), strict=True):
+        for turn in range(12):
+            play = select(live, turn)
+            if expires and turn % 2:
+                live.expire(play)
+                assert play.id not in live._fold.waiting
+            report(live, play, turn)
+    return lives
+
+
+CASES = {
+    "arms": (
+        lambda: UCB1(arms=["UA", "AA"]),
+        lambda live, turn: live.select(),
+        lambda live, play, turn: live.update(play, turn % 3 / 2),
+    ),
+    "contexts": (
+        lambda: LinUCB(dim=2, feature_bound=3),
+        lambda live, turn: live.select(np.array([[1.0, turn % 3], [turn % 2, 1.0]])),
+        lambda live, play, turn: live.update(play, turn % 3 / 2),
+    ),
+    "super arms": (
+        lambda: C2UCB(base_arms=np.eye(3), oracle=TopK(2)),
+        lambda live, turn: live.select(),
+        lambda live, play, turn: live.update(play, base_rewards=[turn % 3 / 2, 0.5]),
+    ),
+}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_reward_after_the_expiry_teaches_what_one_in_time_does(case):
+    behind, ahead = late(*CASES[case])
+    assert behind._fold.agent.policy.state() == ahead._fold.agent.policy.state()
+    again = Live(None, behind.store)
+    assert again._fold.state() == behind._fold.state()
+
+
+def test_plays_whose_reward_never_comes_take_no_memory():
+    sizes = []
+    live = Live(GenCB(UCB1(2), RewardFloor(0.5, 0.25, reserve=500)), MemoryStore())
+    for turn in range(300):
+        live.expire(live.select())
+        if turn in (99, 299):
+            sizes.append(len(json.dumps(live._fold.state())))
+    assert sizes[1] < 1.05 * sizes[0]

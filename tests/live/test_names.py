@@ -41,3 +41,9 @@ def test_what_a_play_is_called_finds_it():
 def test_a_twin_has_a_name_that_a_ledger_takes():
     lease = "x" * 16 + "-" + "f" * 12 + "-" + "9" * 12
     assert len(names.twin("i" * 64, lease)) <= 64
+
+
+def test_twins_of_one_lease_or_of_two_have_names_of_their_own():
+    # Their digests begin with the same 32 bits.
+    twins = {names.twin(own, lease) for own in ("v-122646", "v-176001") for lease in ("w-1", "w-2")}
+    assert len(twins) == 4

@@ -7,11 +7,12 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from learners import Softmax
+from learners import Counter, Softmax
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore, live, recovery
 from surefoot.live.live import Live
+from surefoot.live.store import Tx
 from surefoot.testing._fault_store import Faulty
 
 STEPS = 25
@@ -185,3 +186,57 @@ def test_an_account_that_is_not_the_sum_of_its_entries():
     for each in (one, Live(None, store)):  # one that runs sees it as well as one that starts
         assert each.select().reason == "DEGRADED"
         assert "add up to" in each.degraded
+
+
+def test_a_store_that_fails_while_others_entries_are_read_costs_that_work_alone(monkeypatch):
+    store = MemoryStore()
+    one, other = Live(agent(), store), Live(None, store)
+    one.update(one.select(), 1)
+    read, failing = Tx.entries, [True]
+
+    def entries(self, *words):
+        if failing:
+            failing.clear()
+            raise StoreUnavailable("the connection was cut")
+        return read(self, *words)
+
+    monkeypatch.setattr(Tx, "entries", entries)
+    with pytest.raises(StoreUnavailable, match="was cut"):
+        other.select()
+    assert other.degraded is None
+    assert other.account == one.account
+    failing.append(True)
+    monkeypatch.setattr(MemoryStore, "entries", lambda *_: entries(None))
+    with pytest.raises(StoreUnavailable, match="was cut"):
+        Live(None, store)
+
+
+def test_a_ledger_whose_first_entry_is_damaged_gets_the_default():
+    store = MemoryStore()
+    one, other = Live(agent(), store), Live(None, store)
+    one.select()
+    found = store._accounts["default"].entries
+    found[0] = found[0]._replace(actor="edited")
+    other._kept = None
+    store._accounts["default"].snapshots.clear()
+    other._fold.lose()
+    assert other.select().reason == "DEGRADED"
+
+
+class Unsaid(Counter):
+    """A policy whose state can be written at first, and then no more."""
+
+    def state(self):
+        return {**super().state(), **({"w": self.never} if self.turn > 3 else {})}
+
+
+@pytest.mark.parametrize("never", [float("nan"), {1, 2}])
+def test_a_state_that_cannot_be_written_costs_a_replay_and_stops_nothing(monkeypatch, never):
+    monkeypatch.setattr(live, "SNAPSHOT_EVERY", 5)
+    monkeypatch.setattr(Unsaid, "never", never, raising=False)
+    store = MemoryStore()
+    one = Live(agent(Unsaid(2)), store)
+    for _ in range(20):
+        one.update(one.select(id=f"v-{one.account.explorations}"), 1)
+    again = Live(agent(Unsaid(2)), store)
+    assert (again.degraded, again.account) == (None, one.account)

@@ -5,9 +5,9 @@ from decimal import Decimal
 import pytest
 
 from leased import agent
+from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import UnknownPlay
 from surefoot.live import MemoryStore
-from surefoot.live.fold import Given
 from surefoot.live.live import Live
 from surefoot.live.reporting import Retelling, Telling, book
 from surefoot.live.reports import Told
@@ -22,7 +22,7 @@ def case():
     live = Live(agent(), store)
     play = live.select(id="a")
     [entry] = list(store.entries("default", play.seq - 1))
-    return live._fold, store.play("default", "a"), Given.of(entry, live._fold)
+    return live._fold, store.play("default", "a"), live._fold.given(entry)
 
 
 @pytest.mark.parametrize(
@@ -44,7 +44,7 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
     live = Live(agent(reserve=0), store)
     live.select(id="a")
     [entry] = list(store.entries("default", 1))
-    row, given = store.play("default", "a"), Given.of(entry, live._fold)
+    row, given = store.play("default", "a"), live._fold.given(entry)
     for reward, text in ((None, None), (0.75, "0.75")):
         first = book(live._fold, row, given, settling(reward))
         again = book(live._fold, row, given, Retelling("settle", first.text))
@@ -57,3 +57,11 @@ def test_what_is_no_play_is_one_error():
     for play in (None, 3, b"a"):
         with pytest.raises(UnknownPlay):
             live.update(play, 1)
+
+
+@pytest.mark.parametrize("name", ["a\0b", "\ud800", "", ".", "a.", "a.b.c", "x" * 65])
+def test_what_can_be_no_id_is_no_play_and_reaches_no_store(name):
+    live = Live(GenCB(UCB1(2), RewardFloor(0.5, 0.5)), MemoryStore())
+    for ask in (lambda: live.update(name, 1), lambda: live.play(name), lambda: live.explain(name)):
+        with pytest.raises(UnknownPlay):
+            ask()

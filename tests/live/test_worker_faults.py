@@ -5,7 +5,7 @@ import pytest
 from learners import Counter
 from leased import Clock, agent, kinds, opened
 from surefoot import GenCB, Outcome
-from surefoot.errors import StoreUnavailable
+from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.testing._fault_store import Faulty
@@ -143,3 +143,51 @@ def test_a_change_whose_commit_failed_governs_no_lease(tmp_path):
     assert (play.play.terms.floor, play.is_default) == (450_000_000, False)
     live.close()
     proved(store.inner)
+
+
+def test_a_second_twin_of_one_name_is_refused_and_not_dropped(tmp_path, monkeypatch):
+    monkeypatch.setattr("surefoot.live.names.twin", lambda own, lease: f"{lease}-same")
+    store = MemoryStore()
+    one, two = opened(store, tmp_path), opened(store, tmp_path)
+    for live in (one, two):  # before any lease
+        live.select()
+        live.flush()
+    for play in ("a", "b"):
+        assert [live.select(id=play).is_default for live in (one, two)] == [False, False]
+    one.flush()
+    with pytest.raises(PlayConflict, match="another play is called"):
+        two.flush()
+    assert store.account("default").held >= 6 * 450_000_000
+
+
+def test_after_an_interrupt_a_store_that_fails_makes_no_play_unknown(tmp_path):
+    store = Faulty(MemoryStore())
+    live = opened(store, tmp_path)
+    play = live.select(id="mine")
+    live._worker._whole = False  # an interrupt struck
+    store.break_at(1, kept=False)
+    with pytest.raises(StoreUnavailable):
+        live.update(play, 1)
+    store.heal()
+    assert live.update(play, 1) is Outcome.BOOKED
+    live.close()
+    assert proved(store)["open"] == 0
+
+
+def test_an_entry_says_which_configuration_it_is_under(tmp_path):
+    clock = Clock()
+    store = MemoryStore(clock)
+    left = opened(store, tmp_path, name="left", account="firm", window=5)
+    right = opened(store, tmp_path, agent(0), name="right", account="firm")
+    left.change(alpha=0.2)
+    left.select()
+    left.flush()
+    clock.time += 10**9
+    right.reap()
+    versions = {
+        (entry.kind, entry.config_version)
+        for entry in store.entries("firm")
+        if entry.experiment == "left" and entry.kind.startswith(("lease", "outcome"))
+    }
+    assert {kind for kind, _ in versions} >= {"lease.forfeited", "outcome.expired"}
+    assert {version for _, version in versions} == {2}

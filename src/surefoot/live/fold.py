@@ -11,19 +11,19 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any
 
 from surefoot.agents import GenCB, Play, saving
 from surefoot.agents.packing import pack, unpack
-from surefoot.errors import SurefootError
+from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
 from surefoot.floors.plays import Plays
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.arms import grown, unknown
 from surefoot.live.entries import GENESIS, Entry
+from surefoot.live.given import Given, Named
 from surefoot.live.opening import Settings, built, settings_of, with_arms
-from surefoot.live.play import terms_of
 from surefoot.policies.base import Policy
 
 _MOVES: dict[str, dict[str, int]] = {
@@ -42,41 +42,11 @@ _OF_PLAYS = ("next_id", "pending", "unreported")
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
 LEARNT = ("outcome.settled", "outcome.late")
 """The kinds of entries that tell the policy a reward."""
-_CLOSED = (*LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed")
+_CLOSED = (
+    *LEARNT, "outcome.expired", "outcome.as_default", "decision.voided", "decision.confirmed",
+)  # fmt: skip
+"""After these a play is not kept in memory; what still comes of it, its entry tells again."""
 _FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
-
-
-class Given(NamedTuple):
-    """A play that was given out and can still change: what its reports will need."""
-
-    explores: bool
-    arm: Any
-    """As the user named it."""
-    action: Any
-    """In the policy's own numbers; -1 for the default."""
-    context: Any
-    terms: Terms
-    low: int
-    high: int
-
-    @classmethod
-    def of(cls, entry: Entry, fold: Fold) -> Given:
-        """What a decision's entry says of its play; another experiment's has no action here."""
-        told, books, actions = entry.payload, fold.books, fold.agent._actions
-        terms, context = terms_of(told), unpack(told.get("context"))
-        if entry.kind != "decision.held":
-            return cls(False, None, -1, context, terms, books.low, books.high)
-        arm = unpack(told["arm"])
-        play: Any = _Named(arm, told["index"])
-        action = actions.action(play) if entry.experiment == fold.experiment else None
-        return cls(True, arm, action, context, terms, told["low"], told["high"])
-
-
-class _Named(NamedTuple):
-    """As much of a play as names its action."""
-
-    arm: Any
-    index: int  # type: ignore[assignment]  # as in Play
 
 
 class Counted(Plays):
@@ -184,7 +154,7 @@ class Fold:
         Its randomness is its own, given the chain and ``name``: two branches do not draw the same.
         """
         twin, agent = Fold(self.experiment, self.own_policy), self.agent
-        twin.opened, twin.version, twin.settings = self.opened, self.version, self.settings
+        twin.version, twin.settings = self.version, self.settings
         twin.removed, twin.head = set(self.removed), self.head
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
         copied = GenCB(
@@ -274,6 +244,10 @@ class Fold:
         self.settings = settings_of(told["config"])
         self.version += 1
 
+    def given(self, entry: Entry) -> Given:
+        """What a decision's entry says of its play."""
+        return Given.of(entry, self.agent, own=entry.experiment == self.experiment)
+
     def lacks(self, labels: Iterable[Any]) -> bool:
         """Whether adding some arms changes anything; InvalidInput if they cannot be added."""
         new = unknown(self.agent.arms, labels)
@@ -296,7 +270,7 @@ class Fold:
         self._agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
-        told, given = entry.payload, Given.of(entry, self)
+        told, given = entry.payload, self.given(entry)
         if not done:
             if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
                 self._turn(given.context, told.get("allowed"))
@@ -327,11 +301,14 @@ class Fold:
             self._move(_MOVES.get(entry.kind, {}))
         books.required += told.get("asked", 0)
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
-        if entry.kind in LEARNT:
+        if entry.kind == "outcome.late":
+            action = Named.of(told).action(self.agent)
+            self.learn(action, unpack(told.get("context")), told["told"])
+        elif entry.kind == "outcome.settled":
             assert given is not None
-            self.learn(given, told["told"])
+            self.learn(given.action, given.context, told["told"])
         if entry.kind in _CLOSED and entry.play is not None:
-            del self.waiting[entry.play]
+            self.waiting.pop(entry.play, None)
 
     def _move(self, moves: dict[str, int]) -> None:
         books = self.books
@@ -339,7 +316,7 @@ class Fold:
             owner: Any = books.plays if name in _OF_PLAYS else books
             setattr(owner, name, getattr(owner, name) + change)
 
-    def learn(self, given: Given, told: Any) -> None:
+    def learn(self, action: Any, context: Any, told: Any) -> None:
         """Tell the policy a reward. One that cannot take it goes on without: it is booked."""
         base = told["base"] if isinstance(told, dict) else told
         agent: Any = self.agent
@@ -348,7 +325,7 @@ class Fold:
                 reward: Any = tuple(map(float, base))
             else:
                 reward = agent._told(Decimal(base))
-            agent.policy.update(given.action, reward, given.context)
+            agent.policy.update(action, reward, context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
             self.unlearnt = error
 
@@ -386,8 +363,8 @@ class Fold:
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():
-            explores, arm, action, context, terms, *ends = unpack(packed)
-            self.waiting[play] = Given(explores, arm, action, context, Terms(*terms), *ends)
+            explores, arm, number, action, context, terms, *ends = unpack(packed)
+            self.waiting[play] = Given(explores, arm, number, action, context, Terms(*terms), *ends)
 
 
 def _plain(given: Given) -> list[Any]:
@@ -395,6 +372,6 @@ def _plain(given: Given) -> list[Any]:
 
 
 def is_trouble(error: Exception) -> bool:
-    """Whether an error says that a ledger cannot be followed, and is no bug of ours."""
+    """Whether an error says that a ledger cannot be followed, and not that it cannot be read."""
     expected = (ArithmeticError, AssertionError, LookupError, TypeError, ValueError)
-    return isinstance(error, (SurefootError, *expected))
+    return isinstance(error, (SurefootError, *expected)) and not isinstance(error, StoreUnavailable)

@@ -111,6 +111,8 @@ def _decided(live: Live, tx: Tx, step: dict[str, Any], twins: dict[str, str]) ->
         told = {**told, "asked": name}
         twins[name] = name = names.twin(name, lease)
         row = tx.play(name)
+        if row is not None and live._entry(tx, row.seq).payload.get("asked") != step["play"]:
+            raise PlayConflict(f"id = {step['play']!r}: another play is called {name!r}")
     if row is not None:
         return
     held = 0
@@ -179,5 +181,6 @@ def _close(live: Live, tx: Tx, lease: LeaseRow, how: str) -> None:
     entry = tx.append(
         f"lease.{how}", experiment=lease.experiment, payload=payload,
         d_posted=-left if how == "forfeited" else 0, d_held=-left,
+        config_version=live._version(tx, lease.experiment, lease.epoch),
     )  # fmt: skip
     live._take(entry)

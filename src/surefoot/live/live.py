@@ -13,12 +13,12 @@ from surefoot.errors import InvalidInput, SurefootError, UnknownAccount, Unknown
 from surefoot.floors import Statement, statement
 from surefoot.live import changes, leases, names, opening, recovery, reporting
 from surefoot.live.decide import decided
-from surefoot.live.entries import Entry
+from surefoot.live.entries import Entry, checked_text
 from surefoot.live.fold import Fold
 from surefoot.live.leases import Lease
 from surefoot.live.opening import Settings
 from surefoot.live.play import LivePlay, Request, checked_id
-from surefoot.live.store import Store, Tx
+from surefoot.live.store import Store, Tx, open_store
 from surefoot.live.store.base import PAGE
 
 if TYPE_CHECKING:
@@ -81,7 +81,7 @@ class Live(changes.Changes, reporting.Reporting):
     ) -> None:
         if lease is not None and not isinstance(lease, Lease):
             raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
-        self.name = name
+        self.name = checked_text(name, "name")
         self.degraded: str | None = None
         """Why nothing is explored any more; None: all is well."""
         settings = self._asked = Settings.of(reward_window, shadow)
@@ -93,13 +93,13 @@ class Live(changes.Changes, reporting.Reporting):
         own = None if payload is None or payload["config"]["policy"]["config"] else agent
         self._own_policy = None if own is None else own.policy
         self._closes = not isinstance(store, Store)
-        self.store: Store = store if isinstance(store, Store) else _opened(store, agent)
+        self.store = open_store(store, new=agent is not None)
         self._account = name if account is None else account
         self._closed = False
         self._kept: recovery.Snapshot | None = None
         self._worker: Worker | None = None
         self._folding = threading.Lock()
-        """Of whoever reads or moves the fold: a work, or ``catch_up``."""
+        """Of whoever reads or moves the fold: a work, or ``_catch_up``."""
         try:
             if agent is not None:
                 self.store.open_account(self._account, agent.floor.places, True)
@@ -122,8 +122,7 @@ class Live(changes.Changes, reporting.Reporting):
             self.name, self._own_policy, kept, lambda after: store.entries(account, after), None
         )
         self.store.transact(account, lambda tx: self._open(tx, payload))
-        if not self.degraded:
-            self._kept = recovery.snapshot(self._fold)
+        self._kept = self._snapshot(every=1)
 
     def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
         fold = self._current(tx)
@@ -197,9 +196,10 @@ class Live(changes.Changes, reporting.Reporting):
 
     def play(self, play: str) -> LivePlay:
         """A play of this experiment as it was decided."""
-        entry = None if self._worker is None else self._worker.known(play)
+        name = reporting.named(play)
+        entry = None if self._worker is None else self._worker.known(name)
         if entry is None:
-            entry = self._run(lambda tx: self._entry(tx, self._row(tx, play, report=False).seq))
+            entry = self._run(lambda tx: self._entry(tx, self._row(tx, name, report=False).seq))
         return LivePlay.of(entry, self._places)
 
     @property
@@ -278,7 +278,7 @@ class Live(changes.Changes, reporting.Reporting):
             return None
         try:
             return recovery.snapshot(self._fold)
-        except SurefootError:  # a policy's state that JSON cannot say: the entries still can
+        except (SurefootError, ValueError):  # a policy's state that JSON cannot say: entries can
             return None
 
     def _keep(self, kept: recovery.Snapshot | None) -> None:
@@ -291,7 +291,7 @@ class Live(changes.Changes, reporting.Reporting):
         except (SurefootError, OSError):
             return
 
-    def catch_up(self) -> None:
+    def _catch_up(self) -> None:
         """Take in what others appended, without the account's lock, which they may have meanwhile.
 
         From the newest snapshot, where that is ahead: another worker folded what came before it.
@@ -323,9 +323,10 @@ class Live(changes.Changes, reporting.Reporting):
         if self.degraded or self._fold.follows(tx.row):
             return self._fold
         if recovery.caught_up(self._fold, tx.entries, tx.row) is not None:
-            self._fold, self.degraded = recovery.recovered(
+            fold, self.degraded = recovery.recovered(
                 self.name, self._own_policy, self._kept, tx.entries, tx.row
             )
+            self._fold = fold if fold.exists else self._fold
         return self._fold
 
     def _grounded(self, tx: Tx) -> Fold:
@@ -364,6 +365,12 @@ class Live(changes.Changes, reporting.Reporting):
             raise names.given_twice(name, f"{name}.{row.lease}")
         return row
 
+    def _version(self, tx: Tx, experiment: str, seq: int) -> int:
+        """The configuration that an entry about entry ``seq`` is under; another's: as that is."""
+        if experiment == self.name:
+            return self._fold.version
+        return self._entry(tx, seq).config_version
+
     def _entry(self, tx: Tx, seq: int) -> Entry:
         return next(iter(tx.entries(seq - 1, 1)))
 
@@ -374,10 +381,3 @@ def _worker(live: Live, lease: Lease) -> Worker:
     except ModuleNotFoundError:  # fcntl
         raise InvalidInput("lease: this system lacks the file locks that a journal needs") from None
     return Worker(live, lease)
-
-
-def _opened(target: Any, agent: Any) -> Store:
-    from surefoot.live.store import open_store
-
-    store: Store = open_store(target, new=agent is not None)
-    return store

@@ -8,6 +8,7 @@ the account.
 
 from __future__ import annotations
 
+import base64
 import hashlib
 from collections.abc import Callable
 from typing import Any
@@ -52,8 +53,9 @@ def given_twice(name: str, known: str) -> PlayConflict:
 
 
 def twin(own: str, lease: str) -> str:
-    """The ledger's name of a play whose id it has for another one."""
-    return f"{lease}-{hashlib.sha256(own.encode()).hexdigest()[:8]}"
+    """The ledger's name of a play whose id it has for another one: 84 bits of a digest."""
+    digest = hashlib.sha256(f"{lease} {own}".encode()).digest()
+    return f"{lease}-{base64.urlsafe_b64encode(digest)[:14].decode()}"
 
 
 def found(read: Reader, name: str) -> PlayRow | None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import warnings
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -9,7 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 from surefoot._exact import shown
 from surefoot.errors import RewardOutOfRange, UnknownPlay
 from surefoot.floors import Outcome
-from surefoot.live.fold import Fold, Given
+from surefoot.live.fold import Fold
+from surefoot.live.given import Given
 from surefoot.live.play import LivePlay
 from surefoot.live.reports import Report, Told, needs_base, super_arm, worth_of
 
@@ -78,6 +80,7 @@ class Reporting:
     _run: Callable[[Callable[[Tx], Any]], Any]
     _row: Callable[[Tx, str], Any]
     _entry: Callable[[Tx, int], Any]
+    _version: Callable[[Tx, str, int], int]
     _take: Callable[[Any], None]
 
     def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
@@ -86,10 +89,10 @@ class Reporting:
         An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
         the policy fail to learn the reward, it is booked all the same, and its error is raised.
         """
-        told = Told.of(reward, _name(play))
+        told = Told.of(reward, named(play))
         outcome = self._report(play, Telling("settle", told, base_rewards))
         if outcome in (Outcome.BREACH, Outcome.CAPPED):
-            _warn(_name(play), outcome)
+            _warn(named(play), outcome)
         return outcome
 
     def expire(self, play: LivePlay | str) -> Outcome:
@@ -109,7 +112,7 @@ class Reporting:
         return self._report(play, Telling("acknowledge"))
 
     def _report(self, play: LivePlay | str, telling: Telling) -> Outcome:
-        name = _name(play)
+        name = named(play)
         if self._worker is not None:
             early = self._worker.report(name, telling)
             if early is not None:
@@ -128,13 +131,12 @@ class Reporting:
 
     def _booked(self, tx: Tx, row: Any, telling: Telling | Retelling) -> Outcome:
         fold = self._current(tx)
-        given = fold.waiting.get(row.id) or Given.of(self._entry(tx, row.seq), fold)
+        given = fold.waiting.get(row.id) or fold.given(self._entry(tx, row.seq))
         return self._enter(tx, row, book(fold, row, given, telling))
 
     def _enter(self, tx: Tx, row: Any, booked: Booked) -> Outcome:
         """Append what a report of a play came to."""
-        fold = self._fold
-        version = fold.version if row.experiment == self.name else 1
+        version = self._version(tx, row.experiment, row.seq)
         for event in booked.report.events:
             entry = tx.append(
                 event.kind, experiment=row.experiment, play=row.id, d_posted=event.d_posted,
@@ -144,9 +146,13 @@ class Reporting:
         return booked.outcome
 
 
-def _name(play: Any) -> str:
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})?")
+
+
+def named(play: Any) -> str:
+    """The name of a play, given as such or by itself; UnknownPlay for what can be none."""
     name = play.id if isinstance(play, LivePlay) else play
-    if not isinstance(name, str):
+    if not isinstance(name, str) or not _NAME.fullmatch(name):
         raise UnknownPlay(
             f"play {shown(play)} is no play of a live agent; report the play that select() "
             "returned, or its id, a string"

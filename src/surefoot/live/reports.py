@@ -11,7 +11,7 @@ from surefoot.agents.play import short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.plays import CAPPED, EXPIRED, FELL_BACK, OPEN, SETTLED, VOID, Plays, Record
-from surefoot.live.fold import Given
+from surefoot.live.given import Given
 
 _STATES = {
     "open": OPEN, "settled": SETTLED, "late": SETTLED, "expired": EXPIRED, "voided": VOID,
@@ -144,6 +144,8 @@ class Report:
             payload |= {"reward": units, "told": told.text}
         if kind == "breach.acknowledged":
             payload["play"] = self.row.id
+        if kind == "outcome.late":
+            payload |= self.given.again()
         event = Event(kind, books.account.posted - posted, books.account.held - held, payload)
         self.events.append(event)
         return outcome

@@ -20,7 +20,8 @@ from surefoot.floors import Outcome
 from surefoot.live import leases, names
 from surefoot.live.decide import decided, other_request, proposal, repeated
 from surefoot.live.entries import Entry, check_exact
-from surefoot.live.fold import LEARNT, Fold, Given
+from surefoot.live.fold import LEARNT, Fold
+from surefoot.live.given import Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import Request, check_free
@@ -132,7 +133,7 @@ class Worker:
         for event in events:
             row = moves.moved(row, event.kind, event.payload)
             if event.kind in LEARNT:
-                local.learn(known.given, event.payload["told"])
+                local.learn(known.given.action, known.given.context, event.payload["told"])
         self._own[name] = known._replace(row=row)
         if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._lease = None  # what it broke is for all to know before more is lost
@@ -150,8 +151,8 @@ class Worker:
         if not self._whole:
             self._steps = [(step, None) for step in self._journal.steps()]
             self._own, self._asked, self._lease = {}, {}, None
-            self._whole = True
             self._renew()
+            self._whole = True
         try:
             yield
         except Exception:
@@ -231,7 +232,7 @@ class Worker:
         self._journal.write(step)
         self._steps.append((step, None))
         name = names.called(play_id, told)
-        self._own[name] = Own(row, Given.of(entry, local), entry)
+        self._own[name] = Own(row, local.given(entry), entry)
         if own is not None:
             self._asked[own] = name
         return entry
@@ -245,7 +246,7 @@ class Worker:
         if row is None or row.experiment != live.name or names.unsaid(name, row):
             return None
         entry = next(live.store.entries(live._account, row.seq - 1, 1))
-        return Own(row, Given.of(entry, local), None)
+        return Own(row, local.given(entry), None)
 
     def _renew(
         self, asked: Request | None = None, own: str | None = None, last: bool = False
@@ -269,7 +270,7 @@ class Worker:
 
         # What is folded before and after is not folded with the account locked.
         if steps:
-            live.catch_up()
+            live._catch_up()
         # Should the answer get lost, the lease may be closed: it must not be spent any more.
         self._lease = None
         twins, lease, entry = live._run(work)
@@ -277,7 +278,7 @@ class Worker:
         self._journal.clear()
         self._since = monotonic()
         if steps or lease is not None:
-            live.catch_up()
+            live._catch_up()
         with live._folding:
             self._own = self._still_open(twins)
             self._asked = {own: name for own, name in self._asked.items() if name in self._own}

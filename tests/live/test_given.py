@@ -1,0 +1,27 @@
+from surefoot import UCB1, GenCB, RewardFloor
+from surefoot.live import MemoryStore
+from surefoot.live.given import Given, Named
+from surefoot.live.live import Live
+
+
+def test_a_play_tells_again_what_its_policy_needs_to_learn():
+    store = MemoryStore()
+    agent = GenCB(UCB1(arms=["UA", "AA"]), RewardFloor(0.5, 0.5, reserve=5))
+    live = Live(agent, store)
+    play = live.select({"hour": 9}, allowed=["AA"])
+    [entry] = store.entries("default", play.seq - 1)
+    given = Given.of(entry, live._fold.agent, own=True)
+    assert (given.arm, given.number, given.action, given.context) == ("AA", 1, 1, {"hour": 9})
+    told = given.again()
+    assert Named.of(told).action(live._fold.agent) == 1
+    assert Given.of(entry._replace(payload={**entry.payload, **told}), agent, own=True) == given
+    assert Given.of(entry, agent, own=False).action is None
+
+
+def test_a_default_has_no_action_of_the_policy():
+    store = MemoryStore()
+    live = Live(GenCB(UCB1(2), RewardFloor(0.5, 0.5)), store)
+    play = live.select()
+    [entry] = store.entries("default", play.seq - 1)
+    given = Given.of(entry, live._fold.agent, own=True)
+    assert (given.explores, given.action, given.arm) == (False, -1, None)
