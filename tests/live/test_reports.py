@@ -35,11 +35,22 @@ def outcome(one, play, report):
         return type(error)
 
 
+REWARDS = ("reward", "other reward", "above", "below")
+
+
+def let_go(floor, explores, reports):
+    """Whether a reward is told after the report of a default of known value: see the next test."""
+    known = floor == "constant" and not explores
+    return known and any(report in REWARDS for report in reports[1:])
+
+
 @pytest.mark.filterwarnings("ignore::surefoot.errors.RewardOutOfRange")
 @pytest.mark.parametrize("explores", [True, False])
 @pytest.mark.parametrize("floor", FLOORS)
 def test_three_reports_in_any_order_book_what_they_book_in_process(floor, explores):
     for reports in itertools.product(REPORTS, repeat=3):
+        if let_go(floor, explores, reports):
+            continue
         inner = GenCB(UCB1(2), FLOORS[floor])
         live = Live(GenCB(UCB1(2), FLOORS[floor]), MemoryStore())
         for one in (inner, live):
@@ -49,12 +60,9 @@ def test_three_reports_in_any_order_book_what_they_book_in_process(floor, explor
         assert play.is_default == given.is_default == (not explores)
         for report in reports:
             ours, theirs = outcome(inner, play, report), outcome(live, given, report)
-            if floor == "constant" and not explores:
-                break  # a reward told after the report is let go: see the next test
             assert ours == theirs, reports
             assert inner.account == live.account, reports
-        if live.degraded:
-            raise AssertionError(live.degraded)
+        assert live.degraded is None, reports
 
 
 def test_what_a_default_of_known_value_paid_is_kept_if_told_with_its_report():

@@ -234,10 +234,11 @@ def test_a_closed_agent_says_so(tmp_path):
     live = opened(MemoryStore(), tmp_path)
     play = live.select()
     live.close()
-    with pytest.raises(InvalidInput, match="closed"):
-        live.select(), live.select()
-    with pytest.raises(InvalidInput, match="closed"):
-        live.update(play, 1), live.update(play, 1)
+    for _ in range(2):
+        with pytest.raises(InvalidInput, match="closed"):
+            live.select()
+        with pytest.raises(InvalidInput, match="closed"):
+            live.update(play, 1)
 
 
 def test_a_name_that_the_ledger_made_is_not_given_out_again(tmp_path):
