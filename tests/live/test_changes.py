@@ -3,6 +3,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from learners import Counter
 from surefoot import UCB1, GenCB, LinUCB, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live import MemoryStore
@@ -226,3 +227,10 @@ def test_arms_are_removed_once(lives):
     assert kinds(one) == before
     other.remove_arms(["UA", "AA"])
     assert other.select().reason == "NO_ALLOWED_ARM"
+
+
+def test_no_arm_is_removed_from_a_policy_that_cannot_be_asked_without_it():
+    live = Live(agent(Counter(2)), MemoryStore())
+    with pytest.raises(InvalidInput, match=r"Counter, which has no best"):
+        live.remove_arms([0])
+    assert live.select().arm == 0

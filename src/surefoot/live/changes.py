@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._exact import exact
 from surefoot.agents.play import short
-from surefoot.errors import PlayConflict
+from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live.fold import Fold
 from surefoot.live.opening import Settings, check_floor, sealed, written_floor
 from surefoot.live.play import checked_id
@@ -127,6 +127,11 @@ class Changes:
 
         def work(tx: Tx) -> None:
             fold = self._sound(tx)
+            if not fold.agent._scores:
+                raise InvalidInput(
+                    f"arms cannot be removed from {type(fold.agent.policy).__name__}, which has no "
+                    "best(context, rng, allowed); add that method"
+                )
             if not fold.removed.issuperset(fold.agent._actions.candidates(labels)):
                 self._append(tx, "arms.removed", {"arms": labels})
 
