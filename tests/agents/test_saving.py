@@ -392,7 +392,7 @@ class TestASaveThatFails:
 def test_a_half_written_draft_of_a_killed_process_is_not_the_file(saved):
     """What a kill in the middle leaves behind has another name."""
     before = snapshot(sf.load(saved))
-    saved.with_name(f"{saved.name}.1.tmp").write_text('{"format":"surefoot-agent","ver')
+    saved.with_name(f".{saved.stem}.1.json").write_text('{"format":"surefoot-agent","ver')
     assert snapshot(sf.load(saved)) == before
 
 

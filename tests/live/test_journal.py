@@ -1,13 +1,15 @@
 """What a worker's journal keeps, and what is read of one that was left behind."""
 
+import errno
 import os
 import resource
 import signal
+from pathlib import Path
 
 import pytest
 
-from surefoot.errors import InvalidInput, StoreUnavailable
-from surefoot.live.journal import Header, Journal, boot_id, left_behind
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
+from surefoot.live.journal import Header, Journal, _line, boot_id, left_behind
 
 
 def header(owner="w1", boot="b", durable=False, experiment="e"):
@@ -149,3 +151,66 @@ def test_a_closed_journal_takes_no_more(tmp_path):
     journal.close()
     with pytest.raises(InvalidInput, match="closed"):
         journal.write({})
+
+
+def open_files():
+    return len(list(Path("/dev/fd").iterdir()))
+
+
+@pytest.mark.parametrize(("number", "remedy"), [
+    (errno.ENOSPC, "make room there, or name a folder"), (errno.EIO, "; name a folder"),
+])  # fmt: skip
+def test_a_journal_that_cannot_be_made_leaves_nothing(tmp_path, monkeypatch, number, remedy):
+    def fails(_):
+        raise OSError(number, os.strerror(number))
+
+    opened = open_files()
+    monkeypatch.setattr(os, "fsync", fails)
+    for _ in range(3):
+        with pytest.raises(InvalidInput, match=remedy):
+            Journal(tmp_path, header())
+    assert open_files() == opened
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_what_is_left_of_a_journal_that_was_never_ready_is_removed(tmp_path):
+    journal = Journal(tmp_path, header())
+    draft = journal.path.rename(tmp_path / ".w1.new")
+    assert found(tmp_path) == []
+    assert draft.exists()  # its maker is at work
+    journal.close()
+    assert found(tmp_path) == []
+    assert not draft.exists()
+
+
+@pytest.mark.parametrize("content", [b"", b"of somebody else\n", b"h\n" * 2, "steps"])
+def test_another_hidden_file_is_left_alone(tmp_path, content):
+    if content == "steps":
+        content = _line(header()._asdict()) + _line({"play": "a"})
+    (tmp_path / ".w1.new").write_bytes(content)
+    assert found(tmp_path) == []
+    assert (tmp_path / ".w1.new").read_bytes() == content
+
+
+def of_another_version(folder, *steps, **fields):
+    path = folder / "x.journal"
+    said = {key: value for key, value in (header()._asdict() | fields).items() if value is not None}
+    path.write_bytes(b"".join(map(_line, [said, *steps])))
+    return path
+
+
+@pytest.mark.parametrize("fields", [{"version": 2}, {"boot": None}])
+def test_a_journal_of_another_version_is_neither_ignored_nor_deleted(tmp_path, fields):
+    path = of_another_version(tmp_path, {"play": "a"}, **fields)
+    before = path.read_bytes()
+    with pytest.raises(DamagedFile, match=r"x.journal' is a journal of another version"):
+        found(tmp_path)
+    assert path.read_bytes() == before
+    assert found(tmp_path, experiment="other") == []
+
+
+def test_a_journal_of_another_version_without_a_play_is_in_nobodys_way(tmp_path):
+    path = of_another_version(tmp_path, version=2)
+    Journal(tmp_path, header()).close()
+    assert found(tmp_path) == [("w1", [], True)]
+    assert path.exists()

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-import os
 from collections.abc import Iterable
 from os import PathLike
 from pathlib import Path
@@ -12,6 +11,7 @@ from typing import Any
 
 from surefoot import oracles
 from surefoot._exact import shown
+from surefoot._files import replacing
 from surefoot.agents._agent import Agent
 from surefoot.agents.budget_first import BudgetFirst
 from surefoot.agents.c3ucb import C3UCB
@@ -66,15 +66,8 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
             raise
         raise InvalidInput(f"the agent cannot be saved as JSON: {error}") from None
     head = f'"format":"{FORMAT}","version":{VERSION},"sha256":"{_digest(text)}"'
-    draft = target.with_name(f"{target.name}.{os.getpid()}.tmp")
-    try:
-        with draft.open("w", encoding="utf-8") as file:
-            file.write(f'{{{head},"body":{text}}}\n')
-            file.flush()
-            os.fsync(file.fileno())
-        draft.replace(target)
-    finally:
-        draft.unlink(missing_ok=True)
+    with replacing(target) as draft:
+        draft.write_text(f'{{{head},"body":{text}}}\n', encoding="utf-8")
 
 
 def _path(path: Any) -> Path:

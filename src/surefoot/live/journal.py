@@ -16,11 +16,13 @@ from collections.abc import Iterator
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from surefoot.errors import InvalidInput, StoreUnavailable
+from surefoot._files import sync_folder
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.entries import canonical
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SUFFIX = ".journal"
+_FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def boot_id() -> str:
@@ -55,18 +57,28 @@ class Journal:
         self._process = os.getpid()
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            # It gets its name once it is locked: until then nobody takes it for left behind.
             self._file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-            fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            self._append(header._asdict())
-            self._start = self.end
-            os.fsync(self._file)
-            new.rename(self.path)
+            try:
+                self._begin(header, new)
+            except BaseException:
+                new.unlink(missing_ok=True)
+                self.close()
+                raise
         except OSError as problem:
+            remedy = "make room there, or name" if problem.errno in _FULL else "name"
             raise InvalidInput(
-                f"journal = {str(folder)!r} cannot hold a journal: {problem.strerror}; name a "
+                f"journal = {str(folder)!r} cannot hold a journal: {problem.strerror}; {remedy} a "
                 "folder on a local disk"
             ) from problem
+
+    def _begin(self, header: Header, new: Path) -> None:
+        # It gets its name once it is locked: until then nobody takes it for left behind.
+        fcntl.flock(self._file, fcntl.LOCK_EX)  # whoever tidies up may have it for a moment
+        self._append(header._asdict())
+        self._start = self.end
+        os.fsync(self._file)
+        new.rename(self.path)
+        sync_folder(self.path.parent)  # a step must not outlive the name it is found by
 
     def write(self, step: dict[str, Any]) -> None:
         """Append a step: it is there whatever becomes of this process, once this returns."""
@@ -134,32 +146,53 @@ class LeftBehind(NamedTuple):
 def left_behind(folder: Path, account: str, experiment: str, boot: str) -> Iterator[LeftBehind]:
     """The journals of an experiment whose workers are gone; each is locked while it is looked at.
 
-    Whoever takes one deletes its file once its steps are in the ledger.
+    Whoever takes one deletes its file once its steps are in the ledger. DamagedFile for one that
+    may be the experiment's and is of another version; it stays where it is. What is left of a
+    journal that was never ready is removed.
     """
-    for path in sorted(folder.glob(f"*{_SUFFIX}")):
+    for path in sorted([*folder.glob(f"*{_SUFFIX}"), *folder.glob(".*.new")]):
         try:
             file = os.open(path, os.O_RDWR)
         except FileNotFoundError:
             continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            if os.fstat(file).st_nlink:
-                found = _read(path, boot)
-                if found is not None and found.header[:2] == (account, experiment):
-                    yield found
+            if not os.fstat(file).st_nlink:
+                continue
+            if path.suffix != _SUFFIX:
+                _remove_unready(path)
+                continue
+            found = _read(path, account, experiment, boot)
+            if found is not None:
+                yield found
         except BlockingIOError:
             continue
         finally:
             os.close(file)
 
 
-def _read(path: Path, boot: str) -> LeftBehind | None:
+def _remove_unready(path: Path) -> None:
+    """Remove a draft, which has a first line and no step; an empty one is about to be locked."""
+    first, _, steps = path.read_bytes().partition(b"\n")
+    if _parsed(first) is not None and not steps:
+        path.unlink()
+
+
+def _read(path: Path, account: str, experiment: str, boot: str) -> LeftBehind | None:
+    """A journal, if it is the experiment's."""
     first, *lines = path.read_bytes().split(b"\n")
     said = _parsed(first)
-    if said is None:
+    if said is None or (said.get("account"), said.get("experiment")) != (account, experiment):
         return None
-    header = Header(**said)
-    steps = [_parsed(line) for line in lines[:-1]]  # after the last line feed nothing was answered
+    lines = lines[:-1]  # after the last line feed nothing was answered
+    if said.keys() != set(Header._fields):
+        if not lines:
+            return None
+        raise DamagedFile(
+            f"{str(path)!r} is a journal of another version of surefoot, and may hold plays that "
+            "are not in the ledger; open the experiment with that version first, which enters them"
+        )
+    header, steps = Header(**said), [_parsed(line) for line in lines]
     survived = header.durable or header.boot == boot != ""
     whole = survived and None not in steps
     return LeftBehind(header, [step for step in steps if step is not None], whole, path)

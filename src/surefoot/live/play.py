@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import hashlib
-import re
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
@@ -17,12 +16,10 @@ from surefoot.floors import Terms
 from surefoot.live.entries import canonical
 from surefoot.live.names import called
 from surefoot.live.opening import said, sealed
+from surefoot.live.store import moves
 
 DEGRADED, SHADOW = "DEGRADED", "SHADOW"
 """Reasons that only a live agent has: its books did not agree, or only watches."""
-
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
-_OURS = re.compile(r"p-[0-9]+")
 
 
 class Request(NamedTuple):
@@ -60,19 +57,12 @@ def _ends(default: Any) -> Any:
 
 def checked_id(given: Any) -> str | None:
     """A play id of the caller's own, if it may be one."""
-    if given is None:
-        return None
-    if not isinstance(given, str) or not _ID.fullmatch(given):
-        raise InvalidInput(
-            f"id = {shown(given)} must be 1 to 64 letters, digits, '-' or '_', e.g. 'order-17'"
-        )
-    return given
+    return None if given is None else moves.checked_id(given, "id")
 
 
 def check_free(given: str) -> None:
     """Whether a new play may have this id: 'p-<number>' is what plays without one are called."""
-    if _OURS.fullmatch(given):
-        raise InvalidInput(f"id = {given!r} is a name the store gives; choose another")
+    moves.checked_new_id(given, "id")
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import os
 import platform
 import signal
 import threading
@@ -14,33 +13,20 @@ from pathlib import Path
 from typing import Any
 
 import surefoot
+from surefoot import _files
 
 _MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
 
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:
-    """Give a scratch path beside ``path`` that takes its place when the block ends well.
+    """Give a scratch path that takes the place of ``path`` when the block ends well.
 
-    Whoever reads ``path`` sees the old file or the new one, never half of one, also after a kill.
-
-    >>> import tempfile
-    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
-    >>> with replacing(target) as scratch:
-    ...     _ = scratch.write_text("done")
-    >>> target.read_text(), [file.name for file in target.parent.iterdir()]
-    ('done', ['a.txt'])
+    As ``surefoot._files.replacing``, and the folder of ``path`` is made if it is not there.
     """
     path.parent.mkdir(parents=True, exist_ok=True)
-    # The suffix stays last: writers of tables and figures choose the format by it.
-    scratch = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
-    try:
+    with _files.replacing(path) as scratch:
         yield scratch
-        with scratch.open("rb+") as file:
-            os.fsync(file.fileno())
-        scratch.replace(path)
-    finally:
-        scratch.unlink(missing_ok=True)
 
 
 @contextmanager

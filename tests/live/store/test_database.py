@@ -1,6 +1,7 @@
 """What both databases share beyond the kit: opening, failures, and who may use a store."""
 
 import threading
+from contextlib import suppress
 
 import pytest
 import sqlalchemy as sa
@@ -9,7 +10,9 @@ from live.postgres import postgres  # noqa: F401  (a fixture)
 from live.store.databases import address, store  # noqa: F401  (fixtures)
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import open_store, sql
-from surefoot.live.store.database import reachable
+from surefoot.live.store.database import Rows, reachable
+from surefoot.live.store.postgres import PostgresStore
+from surefoot.live.store.sqlite import SQLiteStore
 from surefoot.live.store.writer import Job
 from surefoot.testing._stores import check_chain, explore, fund, refused, together
 
@@ -149,3 +152,57 @@ def test_an_error_of_the_database_says_what_became_of_the_work():
     lost = pytest.raises(StoreUnavailable, match="nothing was written: the disk is full")
     with lost, reachable("nothing was written"):
         broken()
+
+
+def test_a_read_that_fails_does_not_speak_of_writing(store, monkeypatch):
+    monkeypatch.setattr(sa.Connection, "execute", broken)
+    for call in (lambda: store.play("shop", "p"), lambda: list(store.entries("shop"))):
+        assert "could not be read: the disk is full" in refused(call, StoreUnavailable)
+
+
+def test_a_read_that_fails_in_a_work_fails_its_whole_commit(store, monkeypatch):
+    fund(store, 100)
+    monkeypatch.setattr(Rows, "read_play", lambda *_: broken())
+
+    def work(tx):
+        with suppress(StoreUnavailable):
+            tx.play("mine")
+        explore(tx, 1)
+
+    with pytest.raises(StoreUnavailable, match="nothing was written: the disk is full"):
+        store.transact("shop", work)
+    assert store.account("shop").seq == 1
+
+
+def test_one_who_waits_too_long_is_told_what_to_do(store, address):
+    kind = PostgresStore if "://" in address else SQLiteStore
+    with kind(address, timeout=0.1) as other, store._writes.begin() as connection:
+        connection.execute(sql.LOCK_ACCOUNT, {"key_name": "shop"})
+        with pytest.raises(
+            StoreUnavailable,
+            match=r"(?s)nothing was written.*process holds it.* the same id",
+        ):
+            other.transact("shop", explore)
+
+
+def test_what_is_opened_to_be_read_is_not_written(store, address):
+    fund(store, 100)
+    with open_store(address, read_only=True) as reader:
+        assert reader.accounts() == ["shop"]
+        assert [entry.seq for entry in reader.entries("shop")] == [1]
+        assert reader.open_account("shop", 2, strict=True) == store.account("shop")
+        for call in (
+            lambda: reader.transact("shop", explore),
+            lambda: reader.open_account("other", 2, strict=True),
+            lambda: reader.snapshot("shop", 1, b""),
+        ):
+            assert "open it without read_only" in refused(call, InvalidInput)
+        with pytest.raises(sa.exc.DBAPIError), reader._writes.connect() as connection:
+            connection.execute(sa.text("DELETE FROM account"))
+
+
+def test_an_old_schema_is_not_brought_up_to_date_to_be_read(store, address):
+    with store._writes.begin() as connection:
+        connection.execute(sa.text("UPDATE surefoot_version SET version_num = '0000'"))
+    with pytest.raises(DamagedFile, match="or an old one: open that once to write"):
+        open_store(address, read_only=True)

@@ -66,8 +66,8 @@ def test_a_reward_that_is_no_amount_is_refused(reward):
 
 @pytest.mark.parametrize("play", ["p-1", "p-007"])
 def test_the_ledgers_own_ids_are_not_a_callers(play):
-    with pytest.raises(InvalidInput, match=play):
-        moves.checked_new_id(play)
+    with pytest.raises(InvalidInput, match=f"id = '{play}' is a name the store gives"):
+        moves.checked_new_id(play, "id")
 
 
 @pytest.mark.parametrize("play", ["", "a" * 65, "a b", "ü", "a\n", None, 1])

@@ -46,3 +46,15 @@ def test_a_file_that_is_to_be_there_is_not_made(tmp_path):
     with pytest.raises(InvalidInput, match=r"typo.db is not there"):
         Live(None, path)
     assert not path.exists()
+
+
+def test_what_is_to_be_read_is_not_made(tmp_path):
+    with pytest.raises(InvalidInput, match=r"typo.db is not there; name a file that is"):
+        open_store(tmp_path / "typo.db", read_only=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("target", [":memory:", MemoryStore()])
+def test_what_is_in_memory_cannot_be_opened_to_be_read(target):
+    with pytest.raises(InvalidInput, match="read_only is for a file or a database"):
+        open_store(target, read_only=True)

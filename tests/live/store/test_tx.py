@@ -2,7 +2,7 @@
 
 import pytest
 
-from surefoot.errors import InvalidInput
+from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.live.store import AccountRow, MemoryStore
 from surefoot.live.store.tx import Pending
 from surefoot.testing._stores import explore, settle
@@ -53,3 +53,13 @@ def test_reading_on_after_the_work_is_refused(pending):
     assert list(entries) == []  # it ends where it was asked
     with pytest.raises(InvalidInput, match="over"):
         pending.run(lambda tx: tx).entries()
+
+
+def test_entries_that_end_before_their_account_does_are_damaged():
+    store = MemoryStore()
+    store.open_account("shop", 2, strict=False)
+    for _ in range(3):
+        store.transact("shop", lambda tx: explore(tx, 0))
+    del store._accounts["shop"].entries[-2:]
+    with pytest.raises(DamagedFile, match="entries of 'shop' end at 1, its account at 3"):
+        store.transact("shop", lambda tx: list(tx.entries()))

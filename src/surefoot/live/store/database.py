@@ -10,12 +10,12 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from typing import Any, TypeGuard, TypeVar
+from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
-from surefoot.errors import StoreUnavailable
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.entries import Entry
 from surefoot.live.store import migrations, sql
 from surefoot.live.store.base import (
@@ -34,6 +34,8 @@ from surefoot.live.store.tx import Pending, Tx
 from surefoot.live.store.writer import Job, Writer
 
 T = TypeVar("T")
+_LOCKED = ("SQLITE_BUSY", "55P03")
+"""How SQLite and PostgreSQL say that they waited in vain for another process."""
 
 
 class DatabaseStore(Store):
@@ -42,9 +44,14 @@ class DatabaseStore(Store):
     _lock_first = sa.text("SELECT 1")
     """What a migration runs first, so that two processes do not migrate at once."""
 
-    def __init__(self, reads: sa.Engine, writes: sa.Engine) -> None:
+    def __init__(
+        self, reads: sa.Engine, writes: sa.Engine, where: str, read_only: bool = False
+    ) -> None:
         self._reads = reads
         self._writes = writes
+        self._where = where
+        """What errors call it."""
+        self._read_only = read_only
         self._writer = Writer(self._commit)
 
     def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
@@ -60,7 +67,7 @@ class DatabaseStore(Store):
 
         with self._reading() as connection:
             found = _account(connection, account)
-        return same_account(found or self._writer.do(Job(account, create)), asked)
+        return same_account(found or self._write(Job(account, create)), asked)
 
     def accounts(self) -> list[str]:
         with self._reading() as connection:
@@ -72,7 +79,7 @@ class DatabaseStore(Store):
 
     def transact(self, account: str, work: Callable[[Tx], T]) -> T:
         job: Job[T] = Job(account, lambda group: group.pending(account).run(work))
-        return self._writer.do(job)
+        return self._write(job)
 
     def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
         start, stop = page(after, limit)
@@ -113,7 +120,7 @@ class DatabaseStore(Store):
                 group.connection.execute(sql.DROP_SNAPSHOTS, {**where, "key_seq": old})
             group.connection.execute(sql.ADD_SNAPSHOT, new)
 
-        self._writer.do(Job(account, write))
+        self._write(Job(account, write))
 
     def latest_snapshot(self, account: str, experiment: str = "") -> tuple[int, bytes] | None:
         where = {"key_account": account, "key_experiment": experiment}
@@ -138,14 +145,32 @@ class DatabaseStore(Store):
         """The store's clock, asked within a transaction."""
         raise NotImplementedError
 
-    def _migrate(self) -> None:
+    def _check(self) -> None:
+        """Bring the schema up to date; DamagedFile, and nothing is touched, if it is not ours."""
         with self._reading() as connection:
-            if migrations.is_current(connection):
-                return
+            current = migrations.is_current(connection, self._where)
+        if self._read_only and not current:
+            raise DamagedFile(
+                f"{self._where} is no ledger of surefoot, or an old one: open that once to write"
+            )
+        if self._read_only:
+            return
+        with reachable("it could not be made ready"):
+            self._make_ready()
+        if current:
+            return
         with reachable("it could not be brought up to date"), self._writes.begin() as connection:
             connection.execute(self._lock_first)
-            if not migrations.is_current(connection):
+            if not migrations.is_current(connection, self._where):
                 migrations.upgrade(connection)
+
+    def _make_ready(self) -> None:
+        """What is to be done, each time it is opened to write, to what is known to be ours."""
+
+    def _write(self, job: Job[T]) -> T:
+        if self._read_only:
+            raise InvalidInput(f"{self._where} was opened to be read; open it without read_only")
+        return self._writer.do(job)
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
@@ -163,7 +188,7 @@ class DatabaseStore(Store):
                 group = Group(connection, self._time)
                 for job in sorted(jobs, key=lambda job: str(job.account)):
                     job.attempt(group)
-                    if _of_database(job.error):  # the transaction is over, for all of them
+                    if isinstance(job.error, SQLAlchemyError):  # the transaction is over, for all
                         raise job.error
                 group.write()
             with reachable("it broke in a commit, which may be kept or not: try the same id again"):
@@ -203,8 +228,7 @@ class Rows:
         return [sql.as_lease(row) for row in self._rows(sql.OPEN_LEASES, key_account=account)]
 
     def _rows(self, statement: Any, **where: Any) -> Sequence[Any]:
-        with reachable("nothing was written"):
-            return self.connection.execute(statement, where).all()
+        return self.connection.execute(statement, where).all()
 
 
 class Group(Rows):
@@ -297,14 +321,15 @@ def reachable(what: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as problem:
         said = getattr(problem, "orig", problem)
-        raise StoreUnavailable(f"the store failed, {what}: {said}") from problem
+        raise StoreUnavailable(f"the store failed, {what}: {said}{_remedy(said)}") from problem
 
 
-def _of_database(error: BaseException | None) -> TypeGuard[BaseException]:
-    """Whether a work failed because a statement did."""
-    return isinstance(error, SQLAlchemyError) or isinstance(
-        getattr(error, "__cause__", None), SQLAlchemyError
-    )
+def _remedy(said: Any) -> str:
+    """What to do where another process had a lock for longer than one waits for it."""
+    code = getattr(said, "sqlite_errorname", None) or getattr(said, "sqlstate", None) or ""
+    if not code.startswith(_LOCKED):
+        return ""
+    return " (another process holds it; once that is done, ask again with the same id)"
 
 
 def _account(connection: sa.Connection, account: str) -> AccountRow | None:

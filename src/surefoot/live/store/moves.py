@@ -43,22 +43,22 @@ MOVES = frozenset(_STEPS) | {"breach.acknowledged"}
 
 
 def checked_id(value: Any, what: str) -> str:
-    """An id of a play or lease: 1 to 64 of letters, digits, _ and -; else InvalidInput."""
+    """An id of a play or lease: 1 to 64 of letters, digits, - and _; else InvalidInput."""
     if not isinstance(value, str) or not _ID.fullmatch(value):
         raise InvalidInput(
-            f"{what} = {shown(value)} must be 1 to 64 letters, digits, underscores or hyphens"
+            f"{what} = {shown(value)} must be 1 to 64 letters, digits, '-' or '_', e.g. 'order-17'"
         )
     return value
 
 
-def checked_new_id(play: Any) -> str:
-    """The id a caller gives a play; InvalidInput if it could be one that the ledger gives."""
-    if _OWN_ID.fullmatch(checked_id(play, "play")):
+def checked_new_id(play: Any, what: str = "play") -> str:
+    """The id a caller gives a play; InvalidInput if it could be one that the store gives."""
+    own = checked_id(play, what)
+    if _OWN_ID.fullmatch(own):
         raise InvalidInput(
-            f"play = {shown(play)}: p-<number> is how the ledger numbers plays that were given no "
-            "id; give another one"
+            f"{what} = {own!r} is a name the store gives, to plays without one; choose another"
         )
-    return str(play)
+    return own
 
 
 def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, Any]) -> PlayRow:

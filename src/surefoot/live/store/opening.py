@@ -15,18 +15,29 @@ _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 
 def open_store(
-    target: str | Path | Store, clock: Callable[[], int] | None = None, *, new: bool = True
+    target: str | Path | Store,
+    clock: Callable[[], int] | None = None,
+    *,
+    new: bool = True,
+    read_only: bool = False,
 ) -> Store:
     """Open a store by its address; a store is returned as it is.
 
     ``":memory:"``, the path of a SQLite file (``new``: made if it is not there), or
     ``"postgresql://user@host:port/database"``. ``clock`` returns microseconds since 1970 and
-    replaces the store's own. Raises InvalidInput for anything else, StoreUnavailable if it cannot
-    be reached, DamagedFile for a file or schema that is not ours, MissingExtra without SQLAlchemy.
+    replaces the store's own. ``read_only``: nothing is made, brought up to date or written, and
+    whoever may only read it can; writing through the store is InvalidInput.
+
+    A write waits 30 s at most for another process's; then it is StoreUnavailable, and nothing was
+    written. Raises InvalidInput for any other target, StoreUnavailable if it cannot be reached,
+    DamagedFile for a file or schema that is not ours, which stays as it is, MissingExtra without
+    SQLAlchemy.
 
     >>> open_store(":memory:").accounts()
     []
     """
+    if read_only and (isinstance(target, Store) or str(target) == ":memory:"):
+        raise InvalidInput(f"read_only is for a file or a database, not for {shown(target)}")
     if isinstance(target, Store):
         return target
     if not isinstance(target, str | Path) or not str(target):
@@ -43,11 +54,13 @@ def open_store(
     if text.startswith(_POSTGRES):
         from surefoot.live.store.postgres import PostgresStore
 
-        return PostgresStore(text.replace("postgres://", "postgresql://", 1), **options)
+        url = text.replace("postgres://", "postgresql://", 1)
+        return PostgresStore(url, read_only=read_only, **options)
     if "://" in text:
         raise InvalidInput(f"store = {shown(target)} has no known scheme; use postgresql://")
-    if not new and not Path(text).exists():
-        raise InvalidInput(f"store = {text} is not there; pass an agent to open a new one")
+    if (read_only or not new) and not Path(text).exists():
+        how = "name a file that is" if read_only else "pass an agent to open a new one"
+        raise InvalidInput(f"store = {text} is not there; {how}")
     from surefoot.live.store.sqlite import SQLiteStore
 
-    return SQLiteStore(text, **options)
+    return SQLiteStore(text, read_only=read_only, **options)

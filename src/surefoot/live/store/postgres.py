@@ -29,7 +29,12 @@ class PostgresStore(DatabaseStore):
     _lock_first = sa.text("SELECT pg_advisory_xact_lock(7133065)")  # a number of our own
 
     def __init__(
-        self, url: str, clock: Callable[[], int] | None = None, timeout: float = 30.0
+        self,
+        url: str,
+        clock: Callable[[], int] | None = None,
+        timeout: float = 30.0,
+        *,
+        read_only: bool = False,
     ) -> None:
         """Connect; ``timeout`` is how many seconds to wait for another process's commit."""
         self._clock = clock
@@ -44,9 +49,10 @@ class PostgresStore(DatabaseStore):
         except ModuleNotFoundError:
             raise missing_extra("live", "psycopg") from None
         sa.event.listen(writes, "connect", self._prepare)
-        super().__init__(writes.execution_options(isolation_level="AUTOCOMMIT"), writes)
+        reads = writes.execution_options(isolation_level="AUTOCOMMIT")
+        super().__init__(reads, writes, f"database {shown(address.database)}", read_only)
         try:
-            self._migrate()
+            self._check()
         except BaseException:
             self.close()
             raise
@@ -69,6 +75,8 @@ class PostgresStore(DatabaseStore):
         wait = int(self._timeout * 1000)
         with connection.cursor() as cursor:
             cursor.execute("SET synchronous_commit = on")
+            if self._read_only:
+                cursor.execute("SET default_transaction_read_only = on")
             cursor.execute(f"SET lock_timeout = {wait}")
             # A worker that is stopped in a transaction must not hold its account for ever.
             cursor.execute(f"SET idle_in_transaction_session_timeout = {2 * wait}")

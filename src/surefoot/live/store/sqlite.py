@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import os
 import sqlite3
 import time
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
+from urllib.parse import quote
 
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
-from surefoot._exact import shown
-from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
 from surefoot.live.store.base import wall_clock
 from surefoot.live.store.database import DatabaseStore
@@ -33,28 +35,39 @@ class SQLiteStore(DatabaseStore):
         path: str | Path,
         clock: Callable[[], int] = wall_clock,
         timeout: float = 30.0,
+        *,
+        read_only: bool = False,
     ) -> None:
         """Open the file; ``timeout`` is how many seconds to wait for another process's commit."""
         self._clock = clock
+        self._timeout = timeout
         path = Path(path)
+        name = repr(str(path))
         if not path.parent.is_dir():
-            raise InvalidInput(f"the folder of {shown(str(path))} does not exist; make it first")
+            raise InvalidInput(f"the folder of {name} does not exist; make it first")
         if path.is_dir():
-            raise InvalidInput(f"{shown(str(path))} is a folder; name a file in it")
+            raise InvalidInput(f"{name} is a folder; name a file in it")
+        self._beside = Beside(path.resolve()) if read_only else None
+        url = sa.URL.create("sqlite", database=str(path))
         engine = sa.create_engine(
-            sa.URL.create("sqlite", database=str(path)), connect_args={"timeout": timeout}
+            self._beside.url if self._beside else url, connect_args={"timeout": timeout}
         )
-        sa.event.listen(engine, "connect", lambda connection, _: _prepare(connection, timeout))
+        sa.event.listen(engine, "connect", _prepare)
         writes = engine.execution_options(writes=True)
         sa.event.listen(writes, "begin", _begin)
-        super().__init__(engine, writes)
+        super().__init__(engine, writes, name, read_only)
         try:
-            self._migrate()
+            self._check()
         except BaseException as problem:
             self.close()
             if "file is not a database" in str(problem):
-                raise DamagedFile(f"{shown(str(path))} is no SQLite file") from problem
+                raise DamagedFile(f"{name} is no SQLite file") from problem
             raise
+
+    def close(self) -> None:
+        super().close()
+        if self._beside is not None:
+            self._beside.sweep()
 
     @property
     def _create(self) -> Any:
@@ -66,22 +79,76 @@ class SQLiteStore(DatabaseStore):
     def _time(self, connection: sa.Connection) -> int:
         return self._clock()
 
+    def _make_ready(self) -> None:
+        # Where others open a new file at the same time, this fails at once and does not wait.
+        stop = time.monotonic() + self._timeout
+        while True:
+            try:
+                with self._reads.connect() as connection:
+                    connection.exec_driver_sql("PRAGMA journal_mode = WAL")
+            except sa.exc.OperationalError as problem:
+                if "locked" not in str(problem) or time.monotonic() > stop:
+                    raise
+                time.sleep(0.01)
+            else:
+                return
 
-def _prepare(connection: Any, timeout: float) -> None:
+    @contextmanager
+    def _reading(self) -> Iterator[sa.Connection]:
+        try:
+            with super()._reading() as connection:
+                yield connection
+        finally:
+            if self._beside is not None:
+                self._beside.check()
+
+
+class Beside:
+    """A file that is only read, and the log beside it: how to read it, and leave no trace.
+
+    SQLite makes a log to read a file that has one in use, and leaves it there if it may not write.
+    """
+
+    def __init__(self, path: Path) -> None:
+        self._path = path
+        self._logs = [path.with_name(path.name + end) for end in ("-wal", "-journal")]
+        self._quiet = not any(log.exists() for log in self._logs)
+        """Whether no process is using the file, and none has died in doing so."""
+        ours = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
+        # No log can be made here, or one that its writers could not use.
+        self._still = self._state() if self._quiet and not ours else None
+        """What tells that nobody has written to it, where it is read without locks."""
+
+    @property
+    def url(self) -> sa.URL:
+        """The address for SQLAlchemy."""
+        query = {"uri": "true", "mode": "ro"}
+        if self._still is not None:
+            query["immutable"] = "1"
+        return sa.URL.create("sqlite", database=f"file:{quote(str(self._path))}", query=query)
+
+    def check(self) -> None:
+        """StoreUnavailable if the file is read without locks and somebody writes to it now."""
+        if self._still is not None and self._state() != self._still:
+            raise StoreUnavailable(
+                f"{str(self._path)!r} is being written to by another process; open it again"
+            )
+
+    def sweep(self) -> None:
+        """Let SQLite end the log that our reading made, unless others are using it."""
+        if self._quiet and self._still is None and self._logs[0].exists():
+            with suppress(sqlite3.Error), closing(sqlite3.connect(self._path)) as connection:
+                connection.execute("SELECT 1 FROM sqlite_master")
+
+    def _state(self) -> tuple[Any, ...]:
+        found = self._path.stat()
+        return found.st_mtime_ns, found.st_size, [log.exists() for log in self._logs]
+
+
+def _prepare(connection: Any, _: object) -> None:
     connection.isolation_level = None  # we say BEGIN ourselves
     for pragma in ("synchronous = FULL", "foreign_keys = ON"):
         connection.execute(f"PRAGMA {pragma}")
-    # Where others open a new file at the same time, this fails at once and does not wait.
-    stop = time.monotonic() + timeout
-    while True:
-        try:
-            connection.execute("PRAGMA journal_mode = WAL")
-        except sqlite3.OperationalError as problem:
-            if "locked" not in str(problem) or time.monotonic() > stop:
-                raise
-            time.sleep(0.01)
-        else:
-            return
 
 
 def _begin(connection: sa.Connection) -> None:

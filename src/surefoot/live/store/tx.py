@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterable, Iterator
 from typing import Any, Protocol, TypeVar
 
 from surefoot._exact import shown
-from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.errors import DamagedFile, InvalidInput, PlayConflict
 from surefoot.live import entries
 from surefoot.live.entries import Entry
 from surefoot.live.store import moves
@@ -147,6 +147,11 @@ class Tx:
             self._check_alive()
             most = min(PAGE, stop - start)
             found = pending.committed.read_entries(self.row.name, start, most)
+            if not found:
+                raise DamagedFile(
+                    f"the entries of {self.row.name!r} end at {start}, its account at "
+                    f"{pending.first.seq}; restore the ledger from a copy"
+                )
             yield from found
             start = found[-1].seq
         new = [*pending.entries, *self._entries]

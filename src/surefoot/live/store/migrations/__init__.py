@@ -7,20 +7,33 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from surefoot.errors import DamagedFile
-from surefoot.live.store.sql import VERSION
+from surefoot.live.store.sql import VERSION, metadata
 
 TABLE = "surefoot_version"
 """Where a database says how far it has come; not alembic's own name, which you may be using."""
 
 
-def is_current(connection: sa.Connection) -> bool:
-    """Whether the schema is the newest; DamagedFile if it is newer than this code."""
-    if not sa.inspect(connection).has_table(TABLE):
+def is_current(connection: sa.Connection, where: str) -> bool:
+    """Whether the schema is the newest; DamagedFile if it is newer than this code, or not ours.
+
+    A file of SQLite is a ledger or it is not; in a PostgreSQL database others may have tables too,
+    as long as their names are not ours.
+    """
+    inspector = sa.inspect(connection)
+    tables = inspector.get_table_names()  # at once: another process may be making ours
+    if TABLE not in tables:
+        names = {*tables, *inspector.get_view_names()}
+        foreign = names if connection.dialect.name == "sqlite" else names & set(metadata.tables)
+        if foreign:
+            raise DamagedFile(
+                f"{where} is no ledger of surefoot: it has {min(foreign)!r} of somebody else's; "
+                "name another, or a new one"
+            )
         return False
     found = connection.exec_driver_sql("SELECT version_num FROM surefoot_version").scalar()
     if found is not None and found > VERSION:
         raise DamagedFile(
-            f"the ledger has schema {found}, newer than {VERSION} of this version of surefoot; "
+            f"{where} has schema {found}, newer than {VERSION} of this version of surefoot; "
             "install the newer one"
         )
     return found == VERSION

@@ -19,7 +19,7 @@ def test_a_migrated_database_has_the_tables_of_the_statements(store):
             connection, opts={"version_table": migrations.TABLE, "compare_type": True}
         )
         assert compare_metadata(context, sql.metadata) == []
-        assert migrations.is_current(connection)
+        assert migrations.is_current(connection, "it")
 
 
 def test_it_has_their_checks(store):
@@ -40,4 +40,4 @@ def test_the_newest_migration_is_the_version_of_the_statements():
 
 def test_a_second_opening_migrates_nothing(store, monkeypatch):
     monkeypatch.setattr(migrations, "upgrade", None)
-    store._migrate()
+    store._check()

@@ -1,0 +1,49 @@
+"""Files that are there in whole or not at all, also after a power cut."""
+
+from __future__ import annotations
+
+import errno
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+
+@contextmanager
+def replacing(path: Path) -> Iterator[Path]:
+    """Give a draft's path beside ``path`` that takes its place when the block ends well.
+
+    Whoever reads ``path`` sees the old file or the new one, never half of one, also after a kill.
+
+    >>> import tempfile
+    >>> target = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> with replacing(target) as draft:
+    ...     _ = draft.write_text("done")
+    >>> target.read_text(), [file.name for file in target.parent.iterdir()]
+    ('done', ['a.txt'])
+    """
+    # The suffix stays last: writers of tables and figures choose the format by it.
+    draft = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    try:
+        yield draft
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        draft.replace(path)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+
+
+def sync_folder(folder: Path) -> None:
+    """Have the names in a folder survive a power cut, where the system can be told so."""
+    try:
+        file = os.open(folder, os.O_RDONLY)
+    except PermissionError:  # Windows, or a folder that may not be listed
+        return
+    try:
+        os.fsync(file)
+    except OSError as problem:
+        if problem.errno not in (errno.EBADF, errno.EINVAL):  # some file systems know no such thing
+            raise
+    finally:
+        os.close(file)
