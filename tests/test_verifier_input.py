@@ -24,7 +24,7 @@ def test_junk_in_place_of_an_entry_is_named(junk):
 
 @pytest.mark.parametrize("junk", JUNK, ids=lambda junk: repr(junk[:12]))
 def test_junk_in_place_of_the_first_line_is_no_ledger(junk):
-    with pytest.raises(Unusable, match="this is no ledger: in line 1 "):
+    with pytest.raises(Unusable, match="no ledger to verify: "):
         verify([junk])
 
 
@@ -32,7 +32,7 @@ def test_junk_in_place_of_the_first_line_is_no_ledger(junk):
     ("name", "value"),
     [
         ("surefoot", "agent"), ("version", 2), ("account", 5), ("unit_places", 101),
-        ("unit_places", "3"), ("unit_places", True),
+        ("unit_places", "3"), ("unit_places", True), ("more", 1),
     ],
 )  # fmt: skip
 def test_a_header_of_something_else_is_no_ledger(name, value):
@@ -42,7 +42,7 @@ def test_a_header_of_something_else_is_no_ledger(name, value):
 
 
 def test_no_line_at_all_is_no_ledger_and_a_header_alone_is_an_empty_one():
-    with pytest.raises(Unusable):
+    with pytest.raises(Unusable, match="it is empty, expected an export"):
         verify([])
     assert verify(lines([]))["ok"]
     assert problem(lines([]), "1" * 64).startswith("entry 0: no entry up to here")
@@ -51,7 +51,7 @@ def test_no_line_at_all_is_no_ledger_and_a_header_alone_is_an_empty_one():
 @pytest.mark.parametrize("head", ["", "x", "f" * 63, "F" * 64, "-1:" + "f" * 64, "f" * 65])
 def test_a_head_that_is_none_is_refused(head):
     if head:
-        with pytest.raises(Unusable, match="must be 64 digits"):
+        with pytest.raises(Unusable, match=f"head is {head}, expected 64 digits"):
             verify(lines([]), head)
     else:
         assert verify(lines([]), head)["ok"]
@@ -96,6 +96,14 @@ def test_the_last_line_may_lack_its_line_feed():
 def test_a_line_of_many_megabytes_is_refused_unread():
     rows = lines(scheduled(3).entries)
     assert "length is 16777216" in problem([*rows, b"x" * verifier.LONGEST])
+
+
+def test_of_a_database_it_says_how_to_export_it(tmp_path):
+    path = tmp_path / "ledger.db"
+    path.write_bytes(b"SQLite format 3\0\x10\0\1\1\n" + bytes(80))
+    done = run(path)
+    assert (done.returncode, done.stdout) == (2, "")
+    assert "it is SQLite, expected an export: surefoot ledger export" in done.stderr
 
 
 @pytest.mark.parametrize("content", [b"", b"\xff\xff", b"seq,kind\n1,2\n", None])

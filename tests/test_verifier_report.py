@@ -9,9 +9,9 @@ import tracemalloc
 
 import pytest
 
-from ledgers import Writer, lines, scheduled
+from ledgers import Writer, lines, rechained, scheduled
 from surefoot.verifier import sentence, verify
-from verifying import FILE, run
+from verifying import FILE, problem, run
 
 
 def test_it_reads_with_flat_memory_and_fast():
@@ -45,13 +45,58 @@ def test_a_report_is_one_line_that_a_board_can_read():
     writer = Writer(reserve=1400)
     for number in range(1200):
         writer.decide(f"o-{number}", number == 3)
-    line = sentence(verify(lines(writer.entries)))
+    line, verdict = sentence(verify(lines(writer.entries))).splitlines()
     assert line == (
-        "entries 1 202 \N{MIDDLE DOT} decisions 1 200 \N{MIDDLE DOT} explorations 1 "
+        "entries 1,202 \N{MIDDLE DOT} decisions 1,200 \N{MIDDLE DOT} explorations 1 "
         "\N{MIDDLE DOT} open 1 \N{MIDDLE DOT} minimum slack 1.024 at entry 6 "
         "\N{MIDDLE DOT} breaches 0 \N{MIDDLE DOT} violations 0 "
         f"\N{MIDDLE DOT} head {writer.entries[-1]['hash']}"
     )
+    assert verdict == "verified: the promise holds at every moment"
+
+
+def test_the_last_line_is_the_verdict_after_a_breach_too():
+    writer = Writer(reserve=1000)
+    writer.decide("a", True)
+    writer.settle("a", -5)
+    counts, *problems, verdict = sentence(verify(lines(writer.entries))).splitlines()
+    assert "breaches 1 \N{MIDDLE DOT} violations 0" in counts
+    assert problems == ["entry 4: reward is -0.005, expected 0..1"]
+    assert verdict == "NOT VERIFIED: the promise may be broken"
+
+
+def test_the_least_slack_is_that_of_any_moment_from_the_opening_on():
+    """Deposits raise it from 0 on; a reserve that is granted at once belongs to the opening."""
+    for reserve, least in [(0, (0, 1)), (90, (90, 2))]:
+        writer = Writer(reserve=reserve)
+        for name in "abc":
+            writer.decide(name, False)
+            writer.confirm(name)
+        report = verify(lines(writer.entries))
+        assert (report["minimum_slack"], report["minimum_at"]) == least
+
+
+def test_a_lease_counts_against_the_least_slack_even_if_it_was_never_used():
+    writer = Writer(reserve=90)
+    writer.grant("l", 60)
+    writer.give_back("l")
+    report = verify(lines(writer.entries))
+    assert (report["minimum_slack"], report["minimum_at"]) == (30, 3)
+
+
+@pytest.mark.parametrize(
+    ("places", "said"),
+    [(0, "reward is -5, expected 0..1,000"), (2, "reward is -0.05, expected 0..10")],
+)
+def test_a_problem_says_amounts_as_decimals_of_the_account(places, said):
+    writer = Writer()
+    for entry in writer.entries:
+        entry["payload"]["floor"] |= {"places": places, "default": "0", "value": 0, "floor": 0}
+        entry["payload"]["floor"] |= {"hold": 0, "deposit": 0}
+    terms = {"value": 0, "floor": 0, "hold": 0, "deposit": 0, "low": 0, "high": 1000}
+    writer.append("decision.held", terms, play="a")
+    writer.append("outcome.settled", {"reward": -5, "breach": True}, -5, play="a")
+    assert problem(lines(rechained(writer.entries), places=places)) == f"entry 3: {said}"
 
 
 def test_of_many_problems_the_first_are_named_and_all_are_counted():

@@ -7,10 +7,9 @@ itself, from outcomes alone, sum of (r - f) >= -reserve: at every moment, and ov
 as decided and as reported, however many. An open exploration counts at its worst, an unreported
 default as not played, a reward above its range as the range's end until it is acknowledged.
 
-Exit code 0: it holds. 1: it does not, or a reward was below its range, which the promise rules out;
-the first bad entry is named. 2: this is no ledger. A tail cut off, or all rewritten from some entry
-on, shows only against a head kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``. Memory grows
-only with the plays that can still change; so an id used again after that is another play.
+Exit code 0: it holds. 1: it does not, or a reward was below its range. 2: this is no ledger. A tail
+cut off or rewritten shows only against a head kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``.
+Memory grows only with the plays that can still change; an id used again after that is another play.
 """
 
 from __future__ import annotations
@@ -19,16 +18,16 @@ import argparse
 import hashlib
 import json
 import re
-import sys
 from collections.abc import Iterable
 from decimal import Decimal
 from fractions import Fraction
+from functools import partial
 from math import ceil, floor
 from pathlib import Path
 from typing import Any
 
-START = "0" * 64
-LONGEST = 1 << 24
+START, LONGEST = "0" * 64, 1 << 24
+HEADER = ["account", "surefoot", "unit_places", "version"]
 NUMBERS = ("seq", "at", "config_version", "d_posted", "d_held", "posted", "held", "reserve")
 TYPES = {"kind": str, "experiment": str, "actor": str, "prev": str, "hash": str, "payload": dict}
 FIELDS = {*NUMBERS, *TYPES, "play"}
@@ -43,10 +42,15 @@ class Unusable(Exception):
     """What was given is no ledger, so there is nothing to verify."""
 
 
-def must(fine: object, what: str, *sides: Any) -> None:
+def decimal(places: int, value: Any) -> str:
+    """A number of units as the decimal it stands for; anything else as it is."""
+    return f"{Decimal(value).scaleb(-places).normalize():,f}" if type(value) is int else str(value)
+
+
+def must(fine: object, what: str, found: Any, due: Any, say: Any = str) -> None:
     """Stop at an entry that cannot be, with what is wrong and what was expected."""
     if not fine:
-        found, due = (text if len(text) <= 80 else text[:77] + "..." for text in map(str, sides))
+        found, due = (s if len(s) <= 80 else s[:77] + "..." for s in map(say, (found, due)))
         raise ValueError(f"{what} is {found}, expected {due}")
 
 
@@ -106,16 +110,16 @@ class Order:
 class Configuration:
     """The floor of one experiment, as one of its configuration entries states it."""
 
-    def __init__(self, payload: Entry, places: int) -> None:
+    def __init__(self, payload: Entry, places: int, say: Any) -> None:
         said: Any = payload.get("floor")
         must(isinstance(said, dict) and "config" in payload, "payload", payload, "config and floor")
-        default, target = said.get("default"), said.get("target")
+        default, target, self.say = said.get("default"), said.get("target"), say
         for name, due in (("kind", "reward"), ("strict", True), ("places", places)):
             must(said.get(name) == due, f"the floor's {name}", said.get(name), due)
         self.scale, self.alpha = Fraction(10) ** places, exact(said.get("alpha"), "alpha")
         must(0 < self.alpha < 1, "alpha", said["alpha"], "within (0, 1)")
         self.low, self.high = whole(said, "low"), whole(said, "high")
-        must(self.low < self.high, "the range's high", self.high, f"above its low, {self.low}")
+        must(self.low < self.high, "high - low", self.high - self.low, "above 0", self.say)
         must(said.get("against") in ("realised", "fixed"), "against", said.get("against"), "known")
         self.share = Fraction(1) if said["against"] == "fixed" else self.alpha
         self.target = None if target is None else self.scale * exact(target, "target")
@@ -127,7 +131,7 @@ class Configuration:
         must(given is not None or self.terms, "default", given, "the play's own")
         terms = self._derived(given) if given is not None else self.terms or {}
         for name, due in (terms | ends if explores else terms).items():
-            must(said.get(name, due) == due, name, said.get(name), due)
+            must(said.get(name, due) == due, name, said.get(name), due, self.say)
         return terms
 
     def _derived(self, default: Any) -> Entry:
@@ -137,9 +141,8 @@ class Configuration:
         random, value = isinstance(default, list), floor(low)
         asked = self.target if random and self.target is not None else high
         f = ceil((1 - self.alpha) * asked)
-        deposit = floor(self.alpha * (value if random else low))
-        if random and self.share == 1:
-            deposit = value - f
+        fixed = random and self.share == 1
+        deposit = value - f if fixed else floor(self.alpha * (value if random else low))
         must(0 <= low <= high and deposit >= 0, "default", default, "one that the floor allows")
         hold, upper = max(0, f - self.low), floor(high) if random else None
         return {"value": value, "floor": f, "hold": hold, "deposit": deposit, "upper": upper}
@@ -166,10 +169,10 @@ class Ledger:
     """What the entries taken so far come to; ``take`` refuses one that cannot be."""
 
     def __init__(self, account: str, places: int, kept_at: int, kept: str) -> None:
-        self.account, self.places, self.kept_at, self.kept = account, places, kept_at, kept
-        self.seq, self.head, self.found = 0, START, kept == START
+        self.account, self.places, self.say = account, places, partial(decimal, places)
+        self.kept_at, self.kept, self.found = kept_at, kept, kept == START
+        self.seq, self.head, self.least, self.opening = 0, START, (0, 0), True
         self.posted = self.held = self.reserve = self.slack = self.sure = 0
-        self.least = 2**64, 0
         self.count = dict.fromkeys(("decisions", "explorations", "breaches", "violations"), 0)
         self.problems: list[str] = []
         self.experiments: dict[str, list[Configuration]] = {}
@@ -194,31 +197,33 @@ class Ledger:
         must(entry["kind"] in RULES, "kind", entry["kind"], "one of a ledger's")
         moved: Moved = RULES[entry["kind"]](self, entry, entry["payload"])
         for name, by in zip(("posted", "held", "reserve"), moved, strict=True):
-            must(entry.get(f"d_{name}", by) == by, f"d_{name}", entry.get(f"d_{name}"), by)
+            found = entry.get(f"d_{name}", by)
+            must(found == by, f"d_{name}", found, by, self.say)
             setattr(self, name, due := getattr(self, name) + by)
-            must(entry[name] == due, name, entry[name], due)
+            must(entry[name] == due, name, entry[name], due, self.say)
         for order in (self.decided, self.reported) if moved[2] else ():
             order.add(moved[2], final=True)
         self.slack = self.reserve + self.posted - self.held
-        must(self.slack >= 0 or self.count["breaches"], "the slack", self.slack, ">= 0")
+        must(self.slack >= 0 or self.count["breaches"], "the slack", self.slack, ">= 0", self.say)
         self.seq, self.head = self.seq + 1, digest
-        if moved[0] + moved[2] < moved[1]:
-            self.least = min(self.least, (self.slack, self.seq))
+        self.opening &= entry["kind"] in ("experiment.opened", "endowment.granted")
+        now = self.slack, self.seq
+        self.least = now if self.opening else min(self.least, now)
         if (missed := -(self.reserve + self.sure)) > 0:
-            self.broken("violations", f"the promise is missed by {missed} units", self.seq)
+            self.broken(f"the promise is missed by {self.say(missed)}")
 
-    def broken(self, counted: str, what: str, at: int) -> None:
-        """Note what is wrong, and go on."""
+    def broken(self, what: str, ahead: int = 0, counted: str = "violations") -> None:
+        """Note what is wrong with the newest entry, or with the one ``ahead``, and go on."""
         self.count[counted] += 1
         if len(self.problems) < 10:
-            self.problems.append(f"entry {at}: {what}")
+            self.problems.append(f"entry {self.seq + ahead:,}: {what}")
 
     def _configured(self, entry: Entry, payload: Entry) -> Moved:
         versions = self.experiments.setdefault(entry["experiment"], [])
         first, version = entry["kind"] == "experiment.opened", entry["config_version"]
         must(first is not bool(versions), "kind", entry["kind"], "opened first, then configured")
         must(version == len(versions) + 1, "config_version", version, len(versions) + 1)
-        versions.append(Configuration(payload, self.places))
+        versions.append(Configuration(payload, self.places, self.say))
         return 0, 0, 0
 
     def _decision(self, entry: Entry, payload: Entry) -> Moved:
@@ -228,8 +233,7 @@ class Ledger:
         # A worker with a lease may not know of the newest yet.
         good = 0 < asked <= len(versions) and (asked == len(versions) or lease is not None)
         must(good, "config_version", asked, len(versions))
-        config = versions[asked - 1]
-        terms = config.of(payload, explores)
+        terms = (config := versions[asked - 1]).of(payload, explores)
         hold, state = (terms["hold"], "explored") if explores else (0, "defaulted")
         play = self.plays[name] = Play(state, entry["experiment"], config, terms)
         play.items, play.worth = [self.decided.add(-hold)], -hold
@@ -240,11 +244,11 @@ class Ledger:
         self.count["explorations"] += 1
         self.sure -= hold
         if lease is None:
-            must(self.slack >= hold, "the slack before it", self.slack, f">= {hold}, its hold")
+            must(self.slack >= hold, "the slack less its hold", self.slack - hold, ">= 0", self.say)
             return 0, hold, 0
         row = self.leases.get(str(lease), [-1, 0, 0])
-        must(row[0] >= hold, f"what is left of lease {lease}", row[0], f">= {hold}, the hold")
         row[0] -= hold
+        must(row[0] >= 0, f"what is left of lease {lease}", row[0], ">= 0", self.say)
         return (0, 0, 0) if row[2] else (hold, hold, 0)
 
     def _outcome(self, entry: Entry, payload: Entry) -> Moved:
@@ -253,9 +257,8 @@ class Ledger:
         play: Any = self.plays.get(name)
         state = play.state if play and play.experiment == entry["experiment"] else "no open play"
         must(state in LEGAL[kind], f"before {kind} play {name}", state, " or ".join(LEGAL[kind]))
-        before = play.worth
-        play.worth, play.state = self._now(play, kind, payload)
-        gain = play.worth - before
+        worth, play.state = self._now(play, kind, payload)
+        gain, play.worth = worth - play.worth, worth
         self.sure += gain
         if kind == "decision.confirmed":
             play.items.append(self.reported.add(0))
@@ -284,7 +287,8 @@ class Ledger:
         said = payload.get("capped", False), payload.get("breach", False)
         must(said == (above, below), "(capped, breach)", said, (above, below))
         if below:
-            self.broken("breaches", f"reward is {reward}, expected {low}..{high}", self.seq + 1)
+            what, least, most = map(self.say, (reward, low, high))
+            self.broken(f"reward is {what}, expected {least}..{most}", 1, "breaches")
         if random:
             more = floor(config.share * min(reward, high)) - floor(config.share * low)
             return terms["deposit"] + more, ""
@@ -293,24 +297,24 @@ class Ledger:
     def _endowed(self, entry: Entry, payload: Entry) -> Moved:
         amount, grants = whole(payload, "amount"), entry["kind"] == "endowment.granted"
         most = 2**63 if grants else min(self.slack, self.reserve)
-        must(0 < amount <= most, "amount", amount, f"within 1..{most}")
+        must(0 < amount <= most, "amount", amount, f"within (0, {self.say(most)}]", self.say)
         return 0, 0, amount if grants else -amount
 
     def _leased(self, entry: Entry, payload: Entry) -> Moved:
         kind, name = entry["kind"], str(payload.get("lease"))
         left, granted, live = row = self.leases.get(name, [0, 0, 0])
         if kind == "lease.granted":
-            amount = whole(payload, "amount")
+            amount, most = whole(payload, "amount"), self.slack
             must(name not in self.leases, "lease", name, "an id that no other lease has")
-            must(0 < amount <= self.slack, "amount", amount, f"within 1..{self.slack}, the slack")
+            must(0 < amount <= most, "amount", amount, f"within (0, {self.say(most)}]", self.say)
             self.leases[name] = [amount, amount, 1]
             return 0, amount, 0
         must(live, f"{kind} of lease", name, "one that is live")
-        must(payload.get("unspent") == left, "unspent", payload.get("unspent"), left)
+        must(payload.get("unspent") == left, "unspent", payload.get("unspent"), left, self.say)
         if kind == "lease.forfeited":
             row[2] = 0
             return -left, -left, 0
-        must(payload.get("spent") == granted - left, "spent", payload, granted - left)
+        must(payload.get("spent") == granted - left, "spent", payload, granted - left, self.say)
         del self.leases[name]
         return 0, -left, 0
 
@@ -318,14 +322,14 @@ class Ledger:
         """All that was found; the promise over the first plays, however many, included."""
         for order, name in ((self.decided, "decided"), (self.reported, "reported")):
             if (least := order.least()) < 0:
-                what = f"the promise is missed by {-least} units by the first plays as {name}"
-                self.broken("violations", what, self.seq)
-        least, at = self.least if self.least[1] else (self.slack, self.seq)
+                self.broken(f"the promise is missed by {self.say(-least)} in the order {name}")
         return {
             "ok": not self.problems, "account": self.account, "unit_places": self.places,
             "entries": self.seq, **self.count, "posted": self.posted, "held": self.held,
-            "reserve": self.reserve, "available": self.slack, "minimum_slack": least,
-            "minimum_at": at, "head": self.head, "problems": self.problems,
+            "reserve": self.reserve, "available": self.slack, "head": self.head,
+            "minimum_slack": self.least[0], "minimum_at": self.least[1], "problems": self.problems,
+            "verdict": "NOT VERIFIED: the promise may be broken" if self.problems
+            else "verified: the promise holds at every moment",
             "open": sum(play.state == "explored" for play in self.plays.values()),
         }  # fmt: skip
 
@@ -343,38 +347,37 @@ RULES: dict[str, Any] = {
 
 def verify(lines: Iterable[bytes], head: str | None = None) -> dict[str, Any]:
     """Verify the lines of an export; Unusable if they are none."""
-    kept = HEAD.fullmatch(head or START)
-    if kept is None:
-        raise Unusable(f"head = {head} must be 64 digits 0-9a-f, or SEQ: and these")
-    rows = iter(lines)
+    kept: Any = HEAD.fullmatch(head or START)
+    first = next(rows := iter(lines), b"")
     try:
-        said = parsed(next(rows, b""))[0]
-        known = said.get("surefoot"), said.get("version"), type(said.get("account"))
-        must(known == ("ledger", 1, str), "the header", said, "a ledger's, of version 1")
+        must(kept, "head", head, "64 digits 0-9a-f, or SEQ: and these")
+        must(first, "it", "empty", "an export")
+        must(first[:6] != b"SQLite", "it", "SQLite", "an export: surefoot ledger export DB --out X")
+        said = parsed(first)[0]
+        known = sorted(said), said.get("surefoot"), said.get("version"), type(said.get("account"))
+        must(known == (HEADER, "ledger", 1, str), "the header", said, "a ledger's, of version 1")
         must(abs(whole(said, "unit_places")) <= 100, "unit_places", said["unit_places"], "<= 100")
     except (RecursionError, ValueError) as error:
-        raise Unusable(f"this is no ledger: in line 1 {error}") from None
+        raise Unusable(f"no ledger to verify: {error}") from None
     ledger = Ledger(said["account"], said["unit_places"], int(kept[1] or 0), kept[2])
     try:
         for line in rows:
             ledger.take(line)
     except (RecursionError, ValueError) as error:
-        ledger.broken("violations", str(error), ledger.seq + 1)
+        ledger.broken(str(error), 1)
     if not (ledger.found or ledger.count["violations"]):
-        what = f"no entry up to here has the hash that was kept, {kept[2]}: cut or rewritten"
-        ledger.broken("violations", what, ledger.seq)
+        ledger.broken(f"no entry up to here has the hash that was kept, {kept[2]}: cut or altered")
     return ledger.report()
 
 
 def sentence(report: dict[str, Any]) -> str:
-    """A report as one line, and one more for each problem."""
-    said = {name: f"{n:,}".replace(",", " ") for name, n in report.items() if type(n) is int}
-    slack = Decimal(report["minimum_slack"]).scaleb(-report["unit_places"])
-    parts = [f"{name} {said[name]}" for name in ("entries", "decisions", "explorations", "open")]
-    parts.append(f"minimum slack {slack:f} at entry {said['minimum_at']}")
-    parts += [f"{name} {said[name]}" for name in ("breaches", "violations")]
-    parts.append(f"head {report['head']}")
-    return "\n".join([" \N{MIDDLE DOT} ".join(parts), *report["problems"]])
+    """A report as one line, one more for each problem, and the verdict."""
+    slack = decimal(report["unit_places"], report["minimum_slack"])
+    said = {name: f"{name} {n:,}" for name, n in report.items() if type(n) is int}
+    parts = [said[name] for name in ("entries", "decisions", "explorations", "open")]
+    parts += [f"minimum slack {slack} at entry {report['minimum_at']:,}", said["breaches"]]
+    parts += [said["violations"], f"head {report['head']}"]
+    return "\n".join([" \N{MIDDLE DOT} ".join(parts), *report["problems"], report["verdict"]])
 
 
 def main() -> int:
@@ -388,11 +391,10 @@ def main() -> int:
         with asked.file.open("rb") as file:
             report = verify(iter(lambda: file.readline(LONGEST), b""), asked.head)
     except (OSError, Unusable) as error:
-        print(f"error: {error}", file=sys.stderr)
-        return 2
+        parser.exit(2, f"error: {error}\n")
     print(json.dumps(report) if asked.json else sentence(report))
     return 0 if report["ok"] else 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    raise SystemExit(main())

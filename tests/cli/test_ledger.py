@@ -1,14 +1,18 @@
+import contextlib
 import json
+import sqlite3
 import subprocess
 import sys
 
 import pytest
 
-from ledgers import lines, scheduled
+from ledgers import canonical, lines, rechained, scheduled
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.cli import app
 
 pytest.importorskip("sqlalchemy")
+
+FAILED = "NOT VERIFIED: the promise may be broken"
 
 
 @pytest.fixture
@@ -51,8 +55,10 @@ def database(tmp_path):
 def test_an_export_is_verified(surefoot, export):
     code, out, err = surefoot("verify", "shop.ndjson", "--head", export[-1]["hash"])
     assert (code, err) == (0, "")
-    assert out.startswith(f"entries {len(export)} ")
-    assert out.endswith(f"head {export[-1]['hash']}\n")
+    line, verdict = out.splitlines()
+    assert line.startswith(f"entries {len(export)} ")
+    assert line.endswith(f"head {export[-1]['hash']}")
+    assert verdict == "verified: the promise holds at every moment"
 
 
 def test_a_problem_leaves_with_1_and_names_the_entry(surefoot, export, tmp_path):
@@ -60,7 +66,7 @@ def test_a_problem_leaves_with_1_and_names_the_entry(surefoot, export, tmp_path)
     (tmp_path / "shop.ndjson").write_bytes(b"".join(rows[:5] + rows[6:]))
     code, out, err = surefoot("verify", "shop.ndjson")
     assert (code, err) == (1, "")
-    assert out.splitlines()[1] == "entry 5: seq is 6, expected 5"
+    assert out.splitlines()[1:] == ["entry 5: seq is 6, expected 5", FAILED]
     code, out, _ = surefoot("verify", "shop.ndjson", "--json")
     assert code == 1
     assert json.loads(out)["problems"] == ["entry 5: seq is 6, expected 5"]
@@ -83,14 +89,14 @@ def test_what_was_asked_wrongly_is_one_line_and_2(surefoot, export, tmp_path, wo
 
 
 def test_a_database_is_verified_exported_and_verified_again(surefoot, database, tmp_path):
-    code, line, _ = surefoot("verify", str(database))
+    code, said, _ = surefoot("verify", str(database))
     assert code == 0
-    assert " decisions 41 " in line
+    assert " decisions 41 " in said
     code, out, _ = surefoot("ledger", "export", str(database), "--out", "shop.ndjson")
     assert code == 0
     head = out.split()[-1]
-    assert line.strip().endswith(head.partition(":")[2])
-    assert surefoot("verify", "shop.ndjson", "--head", head) == (0, line, "")
+    assert said.splitlines()[0].endswith(head.partition(":")[2])
+    assert surefoot("verify", "shop.ndjson", "--head", head) == (0, said, "")
     assert surefoot("verify", str(database), "--head", head)[0] == 0
 
 
@@ -99,8 +105,20 @@ def test_an_export_replaces_nothing_unasked(surefoot, database):
     assert surefoot(*words)[0] == 0
     assert surefoot(*words)[0] == 2
     assert surefoot(*words, "--overwrite")[0] == 0
-    assert surefoot("ledger", "export", "shop.ndjson", "--out", "x")[0] == 2
     assert surefoot("ledger", "export", str(database), "--out", "no/x")[0] == 2
+
+
+def test_an_export_is_made_of_a_store_alone_as_its_help_says(surefoot, export):
+    code, _, err = surefoot("ledger", "export", "shop.ndjson", "--out", "x")
+    assert code == 2
+    assert "shop.ndjson is no SQLite file; give one, or a postgresql URL" in err
+    assert "An export," not in surefoot("ledger", "export", "--help")[1]
+    assert "An export," in surefoot("verify", "--help")[1]
+
+
+def test_an_empty_file_is_said_to_be_empty(surefoot, tmp_path):
+    (tmp_path / "empty.ndjson").touch()
+    assert "it is empty" in surefoot("verify", "empty.ndjson")[2]
 
 
 def test_of_several_accounts_one_is_named(surefoot, database):
@@ -120,10 +138,53 @@ def test_status_tells_where_the_account_stands(surefoot, database):
     code, out, _ = surefoot("status", str(database))
     assert code == 0
     assert "account shop" in out
-    assert "verified: the promise holds at every moment" in out
+    assert out.endswith("\nverified: the promise holds at every moment\n")
     report = json.loads(surefoot("status", str(database), "--json")[1])
     assert report["available"] == report["reserve"] + report["posted"] - report["held"]
     assert report["decisions"] == 41
+
+
+def test_status_tells_what_a_person_asks_of_each_experiment_first(surefoot, database):
+    out = surefoot("status", str(database))[1]
+    _, _, table = out.partition("experiment shop\n")
+    rows = [row.split() for row in table.splitlines()[:5]]
+    report = json.loads(surefoot("status", str(database), "--json")[1])
+    said = report["experiments"]["shop"]
+    assert (said["default"], said["alpha"]) == ("0.5", "0.5")
+    assert report["posted"] == said["earned"] - said["required"]
+    assert report["decisions"] == said["explorations"] + said["default_plays"]
+    explorations, plays = str(said["explorations"]), str(said["default_plays"])
+    assert rows == [
+        ["default", "0.5", "explorations", explorations],
+        ["alpha", "0.5", "open", "1"],
+        ["earned", f"{said['earned'] / 10**9:.9f}", "expired", "0"],
+        ["required", f"{said['required'] / 10**9:.9f}", "default", "plays", plays],
+        ["unreported", "0"],
+    ]
+    assert report["leases"] == {"live": 0, "held": 0}
+
+
+@pytest.mark.parametrize(
+    ("default", "shown"), [(None, "each play's own"), ((0.25, 0.5), "0.25 to 0.5")]
+)
+def test_status_says_what_kind_of_default_there_is(surefoot, tmp_path, default, shown):
+    from surefoot.live.live import Live
+
+    Live(GenCB(UCB1(n_arms=2), RewardFloor(default, 0.5)), tmp_path / "shop.db").close()
+    assert f" default {shown} " in " ".join(surefoot("status", "shop.db")[1].split())
+
+
+def test_status_after_a_breach_ends_with_the_verdict(surefoot, database):
+    from surefoot.errors import RewardOutOfRange
+    from surefoot.live.live import Live
+
+    with Live(None, database, "shop") as live, pytest.warns(RewardOutOfRange):
+        live.update(live.select(), -0.1)
+    for command, code in (("status", 0), ("verify", 1)):
+        left, out, _ = surefoot(command, str(database))
+        assert left == code
+        assert out.splitlines()[-2].endswith(": reward is -0.1, expected 0..1")
+        assert out.splitlines()[-1] == FAILED
 
 
 def test_status_says_when_no_reward_was_told_with_a_default_play(surefoot, database):
@@ -154,7 +215,7 @@ def test_status_of_what_does_not_verify_says_so(surefoot, export, tmp_path):
     (tmp_path / "shop.ndjson").write_bytes(b"".join(lines(export)[:9] + lines(export)[10:]))
     code, out, _ = surefoot("status", "shop.ndjson")
     assert code == 0
-    assert "entry 9: seq is 10, expected 9" in out
+    assert out.splitlines()[-2:] == ["entry 9: seq is 10, expected 9", FAILED]
 
 
 def test_an_export_is_verified_without_any_database_package(export, tmp_path):
@@ -166,3 +227,48 @@ def test_an_export_is_verified_without_any_database_package(export, tmp_path):
     words = [sys.executable, "-c", code, "verify", str(tmp_path / "shop.ndjson")]
     done = subprocess.run(words, capture_output=True, text=True, check=True)
     assert done.stderr.splitlines()[-1] == "False False"
+
+
+def test_what_cannot_be_counted_is_no_fault_of_the_proof(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    live = Live(GenCB(UCB1(2), RewardFloor(default=0.5, alpha=0.1)), tmp_path / "shop.db")
+    live.update(live.select(), 0.5)
+    live.close()
+    surefoot("ledger", "export", "shop.db", "--out", "shop.ndjson")
+    rows = (tmp_path / "shop.ndjson").read_bytes().splitlines()
+    head, *entries = map(json.loads, rows)
+    del entries[-1]["payload"]["told"]  # the reward is there in units, and not as its text
+    edited = [f"{canonical(row)}\n".encode() for row in (head, *rechained(entries))]
+    (tmp_path / "shop.ndjson").write_bytes(b"".join(edited))
+    assert surefoot("verify", "shop.ndjson")[0] == 0
+    _, out, err = surefoot("status", "shop.ndjson")
+    assert "not counted from there on: entry 3" in out
+    assert out.endswith("verified: the promise holds at every moment\n")
+    assert err == ""
+
+
+@pytest.mark.parametrize("out", ["shop.db", "./shop.db", "shop.db-wal"])
+def test_a_ledger_is_not_replaced_by_its_export(surefoot, database, tmp_path, out):
+    (tmp_path / "shop.db-wal").touch()
+    before = database.read_bytes()
+    code, _, err = surefoot("ledger", "export", "shop.db", "--out", out, "--overwrite")
+    assert (code, "is the ledger itself" in err) == (2, True)
+    assert database.read_bytes() == before
+
+
+def test_an_export_touches_no_file_beside(surefoot, database, tmp_path):
+    (tmp_path / "x.ndjson.tmp").write_text("mine")
+    assert surefoot("ledger", "export", "shop.db", "--out", "x.ndjson")[0] == 0
+    assert (tmp_path / "x.ndjson.tmp").read_text() == "mine"
+    assert {file.name for file in tmp_path.iterdir()} == {"shop.db", "x.ndjson", "x.ndjson.tmp"}
+
+
+@pytest.mark.parametrize("command", [("verify",), ("status",)])
+def test_somebody_elses_file_is_no_ledger_and_stays_as_it_is(surefoot, tmp_path, command):
+    with contextlib.closing(sqlite3.connect(tmp_path / "places.sqlite")) as places:
+        places.execute("CREATE TABLE places (name TEXT)")
+    before = (tmp_path / "places.sqlite").read_bytes()
+    code, _, err = surefoot(*command, "places.sqlite")
+    assert (code, "is no ledger of surefoot" in err) == (2, True)
+    assert (tmp_path / "places.sqlite").read_bytes() == before

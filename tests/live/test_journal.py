@@ -12,13 +12,13 @@ from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.journal import Header, Journal, _line, boot_id, left_behind
 
 
-def header(owner="w1", boot="b", durable=False, experiment="e"):
-    return Header("shop", experiment, owner, boot, durable)
+def header(owner="w1", boot="b", durable=False, experiment="e", ledger="h"):
+    return Header("shop", experiment, ledger, owner, boot, durable)
 
 
-def found(folder, boot="b", experiment="e"):
+def found(folder, boot="b", **own):
     return [(left.header.owner, left.steps, left.whole)
-            for left in left_behind(folder, "shop", experiment, boot)]  # fmt: skip
+            for left in left_behind(folder, header(boot=boot, **own))]  # fmt: skip
 
 
 def test_what_was_written_is_there_after_the_process_is_gone(tmp_path):
@@ -39,7 +39,7 @@ def test_a_journal_in_use_is_not_left_behind(tmp_path):
 
 def test_a_journal_is_taken_once(tmp_path):
     Journal(tmp_path, header()).close()
-    for left in left_behind(tmp_path, "shop", "e", "b"):
+    for left in left_behind(tmp_path, header()):
         assert found(tmp_path) == []  # locked by whoever looks at it
         left.path.unlink()
     assert found(tmp_path) == []
@@ -214,3 +214,28 @@ def test_a_journal_of_another_version_without_a_play_is_in_nobodys_way(tmp_path)
     Journal(tmp_path, header()).close()
     assert found(tmp_path) == [("w1", [], True)]
     assert path.exists()
+
+
+def test_a_journal_of_another_ledger_stays_where_it_is(tmp_path):
+    journal = Journal(tmp_path, header())
+    journal.write({"play": "a"})
+    journal.close()
+    assert found(tmp_path, ledger="another") == []
+    assert found(tmp_path) == [("w1", [{"play": "a"}], True)]
+
+
+def test_what_is_no_journal_of_ours_stops_nobody(tmp_path):
+    (tmp_path / "folder.journal").mkdir()
+    (tmp_path / "list.journal").write_bytes(_line([1, 2]))
+    (tmp_path / "text.journal").write_text("mine")
+    assert found(tmp_path) == []
+    assert len(list(tmp_path.iterdir())) == 3
+
+
+def test_a_journal_that_was_deleted_takes_no_more_steps(tmp_path):
+    journal = Journal(tmp_path, header())
+    journal.write({"play": "a"})
+    journal.path.unlink()
+    with pytest.raises(StoreUnavailable, match=r"was deleted, nothing was decided or booked"):
+        journal.write({"play": "b"})
+    assert journal.steps() == [{"play": "a"}]

@@ -74,6 +74,12 @@ def test_reports_without_a_reward_say_nothing(store):
     assert str(report) == "no reward was told with its plays, so nothing can be said of its value"
 
 
+def test_one_reward_is_one_reward(store):
+    played(opened(store), [0.7])
+    assert watched(store).since is None
+    assert str(watched(store)).startswith("1 reward told, mean 0.7 of declared 0.7: ")
+
+
 def test_each_play_is_held_against_its_own_declared_value(store):
     live = opened(store, default=None)
     for value in [0.3, 0.9] * 100:
@@ -132,11 +138,17 @@ def test_another_declared_value_starts_the_test_anew(store):
     live.change(alpha=0.1)
     assert watched(store).alarm
     live.change(default=0.5)
+    (change,) = [entry.seq for entry in store.entries("all") if entry.config_version == 3]
     assert watched(store)[:2] == (0, 0)
+    assert str(watched(store)).startswith(
+        f"no reward was told with its plays since entry {change} changed it, so nothing"
+    )
     live.update(early, 0.1)  # it was held against 0.7
     played(live, [0.5] * 60)
     report = watched(store)
     assert (report.told, report.alarm, report.declared) == (60, False, 0.5)
+    assert report.since == change
+    assert str(report).startswith(f"60 rewards told since entry {change}, mean 0.5 of")
 
 
 def test_another_range_starts_the_test_anew(store):

@@ -51,3 +51,8 @@ def test_a_play_is_what_its_entry_says():
     assert plays[0].worst_case == plays[1].slack == plays[1].worst_case
     assert plays[0].slack - plays[0].worst_case == plays[0].play.amount(375_000_000)
     assert live.play(plays[0].id) == plays[0]
+
+
+def test_a_context_that_no_line_of_a_ledger_can_hold_is_refused():
+    with pytest.raises(InvalidInput, match=r"context takes 1[5-9],.* characters in JSON, at most"):
+        Request.of("x" * (15 << 20), None, None)

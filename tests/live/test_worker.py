@@ -250,3 +250,17 @@ def test_a_name_that_the_ledger_made_is_not_given_out_again(tmp_path):
         for one in (live, Live(None, store)):
             with pytest.raises((InvalidInput, PlayConflict), match=taken):
                 one.select(id=taken)
+
+
+@pytest.mark.parametrize("name", ["{lease}-1", "{lease}-2", "{owner}-anything"])
+def test_what_a_worker_may_call_a_play_of_its_own_is_no_id_of_a_caller(tmp_path, name):
+    """Two answers of one name would be one play in the ledger, and one of them in no book."""
+    store = MemoryStore()
+    live = opened(store, tmp_path)
+    first = live.select(allowed=[0])
+    own = name.format(lease=first.lease, owner=live._worker.owner)
+    with pytest.raises(PlayConflict, match="another request"):
+        live.select(id=own, allowed=[1])
+    assert live.select(allowed=[2]).id == f"{first.lease}-2"
+    live.close()
+    assert proved(store)["explorations"] == 2

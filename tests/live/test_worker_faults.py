@@ -1,11 +1,14 @@
 """What becomes of a worker's plays when it, its host or its store fails."""
 
+import copy
+import shutil
+
 import pytest
 
 from learners import Counter
 from leased import Clock, agent, kinds, opened
 from surefoot import GenCB, Outcome
-from surefoot.errors import PlayConflict, StoreUnavailable
+from surefoot.errors import DamagedFile, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.testing._fault_store import Faulty
@@ -191,3 +194,57 @@ def test_an_entry_says_which_configuration_it_is_under(tmp_path):
     }
     assert {kind for kind, _ in versions} >= {"lease.forfeited", "outcome.expired"}
     assert {version for _, version in versions} == {2}
+
+
+def test_one_folder_for_the_journals_of_two_stores(tmp_path):
+    stores = [MemoryStore(Clock()) for _ in range(2)]
+    stores[1]._clock.time += 1
+    one = opened(stores[0], tmp_path)
+    play = one.select(id="a")
+    one.flush()
+    one.update(play, 1)
+    one._worker.abandon()
+    opened(stores[1], tmp_path).close()  # it knows no such play, and leaves the journal alone
+    again = opened(stores[0], tmp_path)
+    assert again.update(play, 1) is Outcome.REPEATED
+    again.close()
+    assert [proved(store)["explorations"] for store in stores] == [1, 0]
+
+
+def test_the_journal_of_a_ledger_that_was_put_back_is_named_and_kept(tmp_path):
+    store = MemoryStore(Clock())
+    live = opened(store, tmp_path)
+    older = copy.deepcopy(store._accounts)
+    live.select()
+    live._worker.abandon()
+    [journal] = tmp_path.glob("*.journal")
+    store._accounts = older
+    with pytest.raises(DamagedFile, match=rf"{journal.name}.*put back the ledger"):
+        opened(store, tmp_path)
+    assert journal.exists()
+
+
+def test_a_folder_that_is_deleted_under_a_worker_loses_nothing_it_answered(tmp_path):
+    store = MemoryStore()
+    live = opened(store, tmp_path / "journals")
+    play = live.select()
+    shutil.rmtree(tmp_path / "journals")
+    with pytest.raises(StoreUnavailable, match="was deleted"):
+        live.update(play, 1)
+    with pytest.raises(StoreUnavailable, match="was deleted"):
+        live.select()
+    live.close()
+    again = opened(store, tmp_path / "journals")
+    assert again.update(play, 1) is Outcome.BOOKED
+
+
+def test_a_report_of_an_arm_that_came_after_the_lease_goes_to_the_ledger(tmp_path):
+    store = MemoryStore()
+    leased, other = opened(store, tmp_path), Live(None, store)
+    leased.select()
+    other.add_arms([7])
+    play = other.select(id="new", allowed=[7])
+    assert leased.update("new", 1) is Outcome.BOOKED
+    assert other.update(play, 1) is Outcome.REPEATED
+    leased.close()
+    assert proved(store)["open"] == 1

@@ -5,20 +5,30 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator
 from contextlib import contextmanager
-from itertools import islice
+from itertools import islice, zip_longest
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._files import replacing
+
 if TYPE_CHECKING:
+    from rich.padding import Padding
+
     from surefoot.live.monitor import Monitors
     from surefoot.live.store import Store
 
 app = typer.Typer(no_args_is_help=True, help="Write a ledger to a file.")
 
+_OF_SQLITE = ("", "-wal", "-shm", "-journal")
+"""How the files of a SQLite ledger end."""
+
 Ledger = Annotated[
     str, typer.Argument(help="An export, a SQLite file, or postgresql://user@host:port/database.")
+]
+Kept = Annotated[
+    str, typer.Argument(help="A SQLite file, or postgresql://user@host:port/database.")
 ]
 Head = Annotated[
     str | None, typer.Option(metavar="HEX", help="A hash that you kept: HEX, or SEQ:HEX.")
@@ -38,13 +48,14 @@ def verify(
 
     Reads every entry with a verifier of its own, which shares no code with
     what wrote the ledger, and derives the promise again from the outcomes
-    alone. Prints one line; each problem is one more, with its entry. Exit
-    code 1 if there is one: an edit, a gap, a swap, a broken chain, an event
-    that cannot be, a total that is off, a promise missed, or a reward below
-    its declared range, which the promise rules out.
+    alone. Prints one line, one more for each problem, with its entry, and
+    the verdict. Exit code 1 if there is a problem: an edit, a gap, a swap, a
+    broken chain, an event that cannot be, a total that is off, a promise
+    missed, or a reward below its declared range, which the promise rules
+    out.
 
     A missing tail, or a ledger written anew from some entry on, shows only
-    against a head that you kept elsewhere: the last word of the line.
+    against a head that you kept elsewhere: the last word of the first line.
 
     Examples:
 
@@ -63,21 +74,23 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     """Where an account stands: what was posted, is held, and may be lost.
 
     Reads the whole ledger and re-proves it on the way; the exit code is 0
-    even where that fails, and the table says so. One line for each
-    experiment says whether the rewards told with its default plays bear out
-    the default's declared value, or fall below it; a false alarm has a
-    chance of 1 %.
+    even where that fails, and the last line says so. A table for each
+    experiment has its floor, what its plays earned and had to earn, and how
+    many there are. One line more says whether the rewards told with its
+    default plays bear out the default's declared value, or fall below it; a
+    false alarm has a chance of 1 %.
     """
-    from surefoot.live.monitor import Monitors
-
-    monitors = Monitors()
-    report = _report(ledger, account, monitors=monitors)
-    report["defaults"] = {name: said.plain() for name, said in monitors.reports().items()}
-    typer.echo(json.dumps(report)) if as_json else _show(report, monitors)
+    counts = _Counts()
+    report = _report(ledger, account, counts=counts)
+    standings, said = counts.standings, counts.monitors.reports()
+    report["experiments"], report["leases"] = standings.of, standings.leases
+    report["defaults"] = {name: each.plain() for name, each in said.items()}
+    report["uncounted"] = counts.trouble
+    typer.echo(json.dumps(report)) if as_json else _show(report, counts.monitors)
 
 
 @app.command()
-def export(ledger: Ledger, out: Out, account: Account = None, overwrite: Overwrite = False) -> None:
+def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite = False) -> None:
     """Write all entries of an account to a file, one line of JSON each.
 
     The file is what `surefoot verify` reads, here or with nothing but
@@ -90,15 +103,15 @@ def export(ledger: Ledger, out: Out, account: Account = None, overwrite: Overwri
     if out.exists() and not overwrite:
         raise InvalidInput(f"out = {out} exists; pass --overwrite to replace it")
     if _written(ledger):
-        raise InvalidInput(f"ledger = {ledger} is no store; give a SQLite file or a postgresql URL")
-    draft = out.with_name(f"{out.name}.tmp")
-    try:
-        with _lines(ledger, account) as lines, draft.open("wb") as file:
-            for line in lines:
-                file.write(line)
-        draft.replace(out)
-    finally:
-        draft.unlink(missing_ok=True)
+        raise InvalidInput(
+            f"ledger = {ledger} is no SQLite file; give one, or a postgresql URL: an export is "
+            "written from these alone"
+        )
+    if out.resolve() in {Path(f"{ledger}{end}").resolve() for end in _OF_SQLITE}:
+        raise InvalidInput(f"out = {out} is the ledger itself; name another file")
+    with _lines(ledger, account) as lines, replacing(out) as draft, draft.open("wb") as file:
+        for line in lines:
+            file.write(line)
     last = json.loads(line)
     typer.echo(f"{last.get('seq', 0):,} entries are in {out}")
     if "seq" in last:
@@ -109,7 +122,7 @@ def _report(
     ledger: str,
     account: str | None,
     head: str | None = None,
-    monitors: Monitors | None = None,
+    counts: _Counts | None = None,
 ) -> dict[str, Any]:
     """What the verifier finds; what is no ledger is InvalidInput."""
     from surefoot import verifier
@@ -117,7 +130,7 @@ def _report(
 
     with _lines(ledger, account) as lines:
         try:
-            return verifier.verify(lines if monitors is None else _heard(lines, monitors), head)
+            return verifier.verify(_heard(lines, counts) if counts else lines, head)
         except verifier.Unusable as error:
             raise InvalidInput(f"{ledger}: {error}") from None
 
@@ -130,7 +143,7 @@ def _written(ledger: str) -> Path | None:
         return None
     path = Path(ledger)
     if not path.is_file():
-        raise InvalidInput(f"ledger = {ledger} is no file; give an export or a SQLite file")
+        raise InvalidInput(f"ledger = {ledger} is no file and no postgresql URL")
     with path.open("rb") as file:
         return None if file.read(16) == b"SQLite format 3\0" else path
 
@@ -138,13 +151,17 @@ def _written(ledger: str) -> Path | None:
 @contextmanager
 def _lines(ledger: str, account: str | None) -> Iterator[Iterator[bytes]]:
     """The lines of an export: those of a file, or those that a store's would have."""
-    from surefoot.errors import InvalidInput
+    from surefoot.errors import DamagedFile, InvalidInput
     from surefoot.verifier import LONGEST
 
     if (path := _written(ledger)) is None:
         from surefoot.live.store import open_store
 
-        with open_store(ledger) as store:
+        try:
+            store = open_store(ledger, read_only=True)
+        except DamagedFile as error:
+            raise InvalidInput(str(error)) from None
+        with store:
             yield _exported(store, _account(store, account, ledger))
     elif account is not None:
         raise InvalidInput(f"--account {account}: {ledger} is an export, which has only one")
@@ -160,8 +177,10 @@ def _account(store: Store, account: str | None, ledger: str) -> str:
     names = store.accounts()
     if account is None and len(names) == 1:
         return names[0]
+    if not names:
+        raise InvalidInput(f"{ledger} has no account yet; open a Live on it first")
     if account not in names:
-        there = ", ".join(names) or "none"
+        there = ", ".join(names)
         asked = "" if account is None else f" {account!r}"
         raise InvalidInput(f"{ledger}: which account{asked}? Pass --account NAME; it has {there}")
     assert account is not None
@@ -174,37 +193,93 @@ def _exported(store: Store, account: str) -> Iterator[bytes]:
     return exported(account, store.account(account).places, store.entries(account))
 
 
-def _heard(lines: Iterator[bytes], monitors: Monitors) -> Iterator[bytes]:
-    """The same lines; the monitors take in each entry once the verifier has found it good."""
-    from surefoot.live.entries import parse
+class _Counts:
+    """What a status counts beside the proof; what cannot be read ends the counts, not the proof."""
 
+    def __init__(self) -> None:
+        from surefoot.cli._standing import Standings
+        from surefoot.live.monitor import Monitors
+
+        self.monitors, self.standings = Monitors(), Standings()
+        self.trouble: str | None = None
+
+    def take(self, line: bytes) -> None:
+        """Take in an entry that the verifier has found good."""
+        from surefoot.errors import InvalidInput
+        from surefoot.live.entries import parse
+
+        if self.trouble is not None:
+            return
+        try:
+            entry = parse(line.decode())
+            self.monitors.take(entry)
+            self.standings.take(entry)
+        except InvalidInput as error:
+            self.trouble = f"not counted from there on: {error}"
+
+
+def _heard(lines: Iterator[bytes], counts: _Counts) -> Iterator[bytes]:
+    """The same lines, which are counted once the verifier has asked for the next."""
     yield from islice(lines, 1)
     for line in lines:
         yield line
-        monitors.take(parse(line.decode()))
+        counts.take(line)
 
 
 def _show(report: dict[str, Any], monitors: Monitors) -> None:
-    from decimal import Decimal
-
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
     console = Console(highlight=False, markup=False)
-    table = Table(box=box.SIMPLE, show_header=False, pad_edge=False)
-    table.add_column(no_wrap=True)
-    table.add_column(justify="right", no_wrap=True)
-    for name in ("entries", "decisions", "explorations", "open", "breaches"):
-        table.add_row(name, f"{report[name]:,}")
-    for name in ("posted", "held", "reserve", "available", "minimum_slack"):
-        amount = Decimal(report[name]).scaleb(-report["unit_places"])
-        table.add_row(name.replace("_", " "), f"{amount:,f}")
     console.print(f"account {report['account']}", style="bold")
-    console.print(table)
+    console.print(_account_table(report))
+    for name, standing in report["experiments"].items():
+        console.print(f"experiment {name}", style="bold", soft_wrap=True)
+        console.print(_experiment_table(standing, report["unit_places"]))
     for name, said in monitors.reports().items():
         of = "" if len(monitors.reports()) == 1 else f" of {name}"
         console.print(f"default{of}: {said}", soft_wrap=True)
     console.print(f"head {report['entries']}:{report['head']}", soft_wrap=True)
-    for problem in report["problems"] or ["verified: the promise holds at every moment"]:
-        console.print(problem, soft_wrap=True)
+    trouble = [report["uncounted"]] if report["uncounted"] else []
+    for line in (*trouble, *report["problems"], report["verdict"]):
+        console.print(line, soft_wrap=True)
+
+
+def _account_table(report: dict[str, Any]) -> Padding:
+    leases, places = report["leases"], report["unit_places"]
+    amounts = {name: report[name] for name in ("posted", "held")}
+    amounts |= {"held by leases": leases["held"]}
+    amounts |= {name: report[name] for name in ("reserve", "available", "minimum_slack")}
+    counts = {name: report[name] for name in ("entries", "decisions", "breaches", "violations")}
+    counts |= {"live leases": leases["live"]}
+    return _table({name: _amount(units, places) for name, units in amounts.items()}, counts)
+
+
+def _experiment_table(standing: dict[str, Any], places: int) -> Padding:
+    from surefoot.cli._standing import COUNTED
+
+    default = standing["default"]
+    if isinstance(default, list):
+        default = " to ".join(default)
+    said = {"default": default or "each play's own", "alpha": standing["alpha"]}
+    said |= {name: _amount(standing[name], places) for name in ("earned", "required")}
+    return _table(said, {name: standing[name] for name in COUNTED})
+
+
+def _amount(units: int, places: int) -> str:
+    from decimal import Decimal
+
+    return f"{Decimal(units).scaleb(-places):,f}"
+
+
+def _table(said: dict[str, str], counts: dict[str, int]) -> Padding:
+    """Amounts on the left, counts on the right."""
+    from rich.padding import Padding
+    from rich.table import Table
+
+    table = Table.grid(padding=(0, 2))
+    for number in range(4):
+        table.add_column(justify="right" if number % 2 else "left", no_wrap=True)
+    numbers = {name: f"{count:,}" for name, count in counts.items()}
+    for left, right in zip_longest(said.items(), numbers.items(), fillvalue=("", "")):
+        table.add_row(*(f"{cell}".replace("_", " ") for cell in (*left, *right)))
+    return Padding(table, (0, 0, 1, 1), expand=False)

@@ -17,6 +17,9 @@ from surefoot.errors import InvalidInput
 GENESIS = "0" * 64
 """The ``prev`` of an account's first entry."""
 
+LONGEST = 15 << 20
+"""How many characters of JSON a payload may have; a line of an export, one MiB more."""
+
 KINDS = frozenset(
     {
         "experiment.opened", "experiment.configured", "experiment.state",
@@ -137,7 +140,9 @@ def checked_payload(payload: Any) -> dict[str, Any]:
         raise InvalidInput(f"payload = {shown(payload)} must be a dict")
     try:
         check_exact(payload, "payload")
-        copy: dict[str, Any] = json.loads(_ENCODER.encode(payload))
+        text = _ENCODER.encode(payload)
+        check_length(text, "payload")
+        copy: dict[str, Any] = json.loads(text)
     except (RecursionError, ValueError) as problem:
         if isinstance(problem, InvalidInput):
             raise
@@ -145,6 +150,15 @@ def checked_payload(payload: Any) -> dict[str, Any]:
             "payload is nested too deep, or has a number of too many digits"
         ) from None
     return copy
+
+
+def check_length(text: str, what: str, most: int = LONGEST) -> None:
+    """InvalidInput for what would make an entry's line too long to be read again."""
+    if len(text) > most:
+        raise InvalidInput(
+            f"{what} takes {len(text):,} characters in JSON, at most {most:,} are kept; keep it "
+            "elsewhere and give its name"
+        )
 
 
 def check_exact(value: Any, place: str) -> None:

@@ -38,6 +38,8 @@ class Header(NamedTuple):
 
     account: str
     experiment: str
+    ledger: str
+    """The hash of the account's first entry: accounts of two stores may have one name."""
     owner: str
     boot: str
     durable: bool
@@ -83,6 +85,11 @@ class Journal:
     def write(self, step: dict[str, Any]) -> None:
         """Append a step: it is there whatever becomes of this process, once this returns."""
         self.check()
+        if not os.fstat(self._file).st_nlink:
+            raise StoreUnavailable(
+                f"the journal {str(self.path)!r} was deleted, nothing was decided or booked: close "
+                "this agent, which enters what it knows, and open it again"
+            )
         end = self.end
         try:
             self._append(step)
@@ -143,9 +150,10 @@ class LeftBehind(NamedTuple):
     path: Path
 
 
-def left_behind(folder: Path, account: str, experiment: str, boot: str) -> Iterator[LeftBehind]:
+def left_behind(folder: Path, own: Header) -> Iterator[LeftBehind]:
     """The journals of an experiment whose workers are gone; each is locked while it is looked at.
 
+    ``own``: as of a journal that would be begun now, whatever its owner.
     Whoever takes one deletes its file once its steps are in the ledger. DamagedFile for one that
     may be the experiment's and is of another version; it stays where it is. What is left of a
     journal that was never ready is removed.
@@ -153,7 +161,7 @@ def left_behind(folder: Path, account: str, experiment: str, boot: str) -> Itera
     for path in sorted([*folder.glob(f"*{_SUFFIX}"), *folder.glob(".*.new")]):
         try:
             file = os.open(path, os.O_RDWR)
-        except FileNotFoundError:
+        except (FileNotFoundError, IsADirectoryError, PermissionError):
             continue
         try:
             fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -162,7 +170,7 @@ def left_behind(folder: Path, account: str, experiment: str, boot: str) -> Itera
             if path.suffix != _SUFFIX:
                 _remove_unready(path)
                 continue
-            found = _read(path, account, experiment, boot)
+            found = _read(path, own)
             if found is not None:
                 yield found
         except BlockingIOError:
@@ -178,11 +186,11 @@ def _remove_unready(path: Path) -> None:
         path.unlink()
 
 
-def _read(path: Path, account: str, experiment: str, boot: str) -> LeftBehind | None:
+def _read(path: Path, own: Header) -> LeftBehind | None:
     """A journal, if it is the experiment's."""
     first, *lines = path.read_bytes().split(b"\n")
     said = _parsed(first)
-    if said is None or (said.get("account"), said.get("experiment")) != (account, experiment):
+    if said is None or (said.get("account"), said.get("experiment")) != own[:2]:
         return None
     lines = lines[:-1]  # after the last line feed nothing was answered
     if said.keys() != set(Header._fields):
@@ -193,7 +201,9 @@ def _read(path: Path, account: str, experiment: str, boot: str) -> LeftBehind | 
             "are not in the ledger; open the experiment with that version first, which enters them"
         )
     header, steps = Header(**said), [_parsed(line) for line in lines]
-    survived = header.durable or header.boot == boot != ""
+    if header.ledger != own.ledger:
+        return None
+    survived = header.durable or header.boot == own.boot != ""
     whole = survived and None not in steps
     return LeftBehind(header, [step for step in steps if step is not None], whole, path)
 
@@ -208,5 +218,5 @@ def _parsed(line: bytes) -> dict[str, Any] | None:
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text) or not text:
         return None
-    value: dict[str, Any] = json.loads(text)
-    return value
+    value = json.loads(text)
+    return value if isinstance(value, dict) else None

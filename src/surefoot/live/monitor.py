@@ -43,14 +43,18 @@ class DefaultReport(NamedTuple):
     """Whether p_value <= delta: the mean is, or was, below the declared one."""
     worst: Stretch | None
     """The rewards that the evidence is about; None: there was never any."""
+    since: int | None = None
+    """The entry that last changed the default or the range, which all of this comes after."""
 
     def __str__(self) -> str:
         """One line, as ``surefoot status`` prints it."""
         if not self.told:
             if self.of_interval and not self.untold:
                 return "an interval, whose ends are checked at every play; its mean is not tested"
-            return "no reward was told with its plays, so nothing can be said of its value"
-        text = f"{self.told:,} rewards told, {_means(self)}: "
+            since = "" if self.since is None else f" since entry {self.since:,} changed it"
+            return f"no reward was told with its plays{since}, so nothing can be said of its value"
+        since = "" if self.since is None else f" since entry {self.since:,}"
+        text = f"{self.told:,} reward{'s' * (self.told > 1)} told{since}, {_means(self)}: "
         if not self.alarm or self.worst is None:
             return f"{text}in line, p = {self.p_value:.1g}"
         where = f"rewards {self.worst.first:,} to {self.worst.last:,}: {_means(self.worst)}"
@@ -84,6 +88,8 @@ class DefaultMonitor:
         self._known: tuple[Any, ...] = ()
         self._since = 0
         """The version of the configuration that the test began with."""
+        self._changed: int | None = None
+        """The entry of that version, if it is a change."""
         self._waiting: dict[str | None, int | None] = {}
         self._untold = self._of_interval = 0
 
@@ -103,7 +109,7 @@ class DefaultMonitor:
         told = entry.payload
         match entry.kind:
             case "experiment.opened" | "experiment.configured":
-                self._configure(told["floor"], entry.config_version)
+                self._configure(told["floor"], entry)
             case "decision.defaulted" if entry.config_version >= self._since:
                 self._waiting[entry.play] = None if "upper" in told else told["value"]
             case "decision.voided":
@@ -111,11 +117,13 @@ class DefaultMonitor:
             case "decision.confirmed" if entry.play in self._waiting:
                 self._confirmed(self._waiting.pop(entry.play), told)
 
-    def _configure(self, floor: dict[str, Any], version: int) -> None:
+    def _configure(self, floor: dict[str, Any], entry: Entry) -> None:
         known = floor["default"], floor["low"], floor["high"]
         if known == self._known:
             return
-        self._known, self._since, self._unit = known, version, Unit(floor["places"])
+        self._changed = entry.seq if self._known else None
+        self._known, self._since = known, entry.config_version
+        self._unit = Unit(floor["places"])
         # The books have r_max rounded down; with one unit more no reward within the range is cut.
         ends = self._unit.decimal(floor["low"]), self._unit.decimal(floor["high"] + 1)
         self._test = Shortfall(ends)
@@ -137,6 +145,7 @@ class DefaultMonitor:
             told=test.n, untold=self._untold, of_interval=self._of_interval, mean=test.mean,
             declared=test.declared, clipped=test.clipped, evidence=test.evidence,
             p_value=test.p_value, alarm=test.below(self.delta), worst=test.worst,
+            since=self._changed,
         )  # fmt: skip
 
 

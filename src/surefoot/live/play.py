@@ -13,7 +13,7 @@ from surefoot.agents.packing import pack, unpack
 from surefoot.agents.play import Choice, Play, Reason, explain, short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
-from surefoot.live.entries import canonical
+from surefoot.live.entries import LONGEST, canonical, check_length
 from surefoot.live.names import called
 from surefoot.live.opening import said, sealed
 from surefoot.live.store import moves
@@ -45,6 +45,7 @@ class Request(NamedTuple):
         names = None if allowed is None else sorted({repr(arm) for arm in allowed})
         told = None if default is None else _ends(default)
         text = canonical({"context": packed, "allowed": names, "default": told})
+        check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
         digest = hashlib.sha256(text.encode()).hexdigest()
         return cls(context, packed, allowed, default, told, digest)
 

@@ -12,10 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
+from math import inf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from surefoot.errors import StoreUnavailable
+from surefoot.errors import DamagedFile, StoreUnavailable
 from surefoot.floors import Outcome
 from surefoot.live import leases, names
 from surefoot.live.decide import decided, other_request, proposal, repeated
@@ -87,14 +88,22 @@ class Worker:
         """What the newest exploration could lose: leases are sized by it."""
         self._since = monotonic()
         self.take_over()
-        header = Header(live._account, live.name, self.owner, self._boot, settings.durable)
-        self._journal = Journal(self._folder, header)
+        self._journal = Journal(self._folder, self._header(self.owner))
+
+    def _header(self, owner: str) -> Header:
+        live = self._live
+        [first] = live.store.entries(live._account, 0, 1)
+        return Header(
+            live._account, live.name, first.hash, owner, self._boot, self.settings.durable
+        )
 
     def select(self, asked: Request, own: str | None) -> Entry:
         """Decide a play: from the lease if it covers the worst, else from the account."""
         with self._lock, self._uninterrupted():
             if own is not None:
                 check_free(own)
+                if names.made(own, self.owner):
+                    raise other_request(own)
                 known = self._own.get(self._asked.get(own, ""))
                 if known is not None and known.entry is not None:
                     if known.row.request != asked.digest:
@@ -192,7 +201,7 @@ class Worker:
     def take_over(self) -> None:
         """Enter what dead workers left in the folder, and close their leases."""
         live = self._live
-        for found in left_behind(self._folder, live._account, live.name, self._boot):
+        for found in left_behind(self._folder, self._header("")):
             live._run(_entering(live, found))
             found.path.unlink()
 
@@ -246,7 +255,10 @@ class Worker:
         if row is None or row.experiment != live.name or names.unsaid(name, row):
             return None
         entry = next(live.store.entries(live._account, row.seq - 1, 1))
-        return Own(row, local.given(entry), None)
+        given = local.given(entry)
+        if not given.number < (len(local.agent.arms) or inf):
+            return None  # an arm that came after this lease
+        return Own(row, given, None)
 
     def _renew(
         self, asked: Request | None = None, own: str | None = None, last: bool = False
@@ -301,6 +313,14 @@ class Worker:
 def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
     def work(tx: Tx) -> None:
         live._current(tx)
+        for step in found.steps:
+            lease = step["payload"]["lease"] if "kind" in step else step["lease"]
+            if lease is not None and tx.lease(lease) is None:
+                raise DamagedFile(
+                    f"{str(found.path)!r} is the journal of a worker with lease {lease!r}, which "
+                    "this ledger does not know: put back the ledger that granted it, or move the "
+                    "file away if that is gone for good"
+                )
         leases.written(live, tx, [(step, None) for step in found.steps])
         leases.returned(live, tx, found.header.owner, found.whole)
 

@@ -1,0 +1,83 @@
+"""Where the experiments and leases of an account stand, counted from its entries."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from surefoot.errors import InvalidInput
+from surefoot.live.entries import Entry
+
+COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
+
+_MOVES = {
+    "decision.held": {"explorations": 1, "open": 1},
+    "decision.defaulted": {"default_plays": 1, "unreported": 1},
+    "decision.confirmed": {"unreported": -1},
+    "outcome.settled": {"open": -1},
+    "outcome.expired": {"open": -1, "expired": 1},
+    "outcome.as_default": {"open": -1, "explorations": -1, "default_plays": 1},
+}
+_VOIDED = {
+    True: {"open": -1, "explorations": -1},
+    False: {"unreported": -1, "default_plays": -1},
+}
+_REPORTS = ("decision.confirmed", "outcome.", "default.")
+
+
+class Standings:
+    """A fold of an account's entries; it counts as ``Live.account`` does, amounts in units.
+
+    In memory are the open explorations and the live leases, never what has been.
+    """
+
+    def __init__(self) -> None:
+        self.of: dict[str, dict[str, Any]] = {}
+        """By experiment: its floor in force, earned and required, and the counts."""
+        self._open: set[str | None] = set()
+        self._leases: dict[str, int] = {}
+        """What is left of each live lease."""
+
+    def take(self, entry: Entry) -> None:
+        """Take the next entry of the account; InvalidInput for one that cannot be read."""
+        try:
+            self._take(entry, entry.kind, entry.payload)
+        except (LookupError, TypeError) as error:
+            raise InvalidInput(
+                f"entry {entry.seq} ({entry.kind}) cannot be read ({type(error).__name__}: "
+                f"{error}); verify the ledger"
+            ) from None
+
+    def _take(self, entry: Entry, kind: str, told: dict[str, Any]) -> None:
+        if kind in ("experiment.opened", "experiment.configured"):
+            self._configure(entry.experiment, told["floor"])
+        elif kind == "lease.granted":
+            self._leases[told["lease"]] = told["amount"]
+        elif kind in ("lease.returned", "lease.forfeited"):
+            self._leases.pop(told["lease"], None)
+        elif kind == "decision.held":
+            self._open.add(entry.play)
+            if told.get("lease") in self._leases:
+                self._leases[told["lease"]] -= told["hold"]
+        moves = _MOVES.get(kind, {})
+        if kind == "decision.voided":
+            moves = _VOIDED[entry.play in self._open]
+        elif kind.startswith(_REPORTS):
+            asked = told.get("asked", 0)
+            moves = {**moves, "required": asked, "earned": asked}
+        if moves or entry.d_posted:
+            of = self.of[entry.experiment]
+            of["earned"] += entry.d_posted
+            for name, change in moves.items():
+                of[name] += change
+        if "open" in moves and kind != "decision.held":
+            self._open.discard(entry.play)
+
+    def _configure(self, experiment: str, floor: dict[str, Any]) -> None:
+        fresh = dict.fromkeys(("earned", "required", *COUNTED), 0)
+        terms = {name: floor[name] for name in ("default", "alpha")}
+        self.of[experiment] = {**terms, **self.of.get(experiment, fresh), **terms}
+
+    @property
+    def leases(self) -> dict[str, int]:
+        """How many leases are live, and what they hold for plays that have no entry yet."""
+        return {"live": len(self._leases), "held": sum(self._leases.values())}
