@@ -263,6 +263,7 @@ class World:
             lambda live: live.remove_arms(["no arm"]),
         ]
         if self.hosts:
+            requests[4] = _by_its_own_name
             del requests[7]  # what one worker has answered, another may not know
         request = rng.choice(requests)
         before = self.inner.account(self.account)
@@ -331,6 +332,12 @@ class World:
                 continue
             found += 1
         return found
+
+
+def _by_its_own_name(live: Live) -> Any:
+    """Ask for a play under a name that this worker may have given, or will give."""
+    assert live._worker is not None
+    return live.select(id=f"{live._worker.owner}-{live._fold.seq}-1")
 
 
 def _decimals(value: Any) -> Any:
