@@ -82,3 +82,10 @@ def test_a_reward_is_told_as_exact_text():
     assert Told.of(None, "p-1") == (None, None)
     with pytest.raises(InvalidInput, match="reward of play p-1"):
         Told.of("0.1", "p-1")
+
+
+def test_an_exploration_reported_without_its_reward():
+    live = Live(GenCB(UCB1(arms=["UA", "AA"]), FLOORS["constant"]), MemoryStore())
+    play = live.select()
+    with pytest.raises(InvalidInput, match=r"play p-\d+ explored arm 'UA': pass its reward, or"):
+        live.update(play)

@@ -107,16 +107,21 @@ def short(amount: Decimal) -> str:
     return text.rstrip("0").rstrip(".") if "." in text else text
 
 
+def unpaid(play: Any, arm: Any) -> InvalidInput:
+    """The error for an exploration that is reported without its reward."""
+    return InvalidInput(
+        f"play {play} explored arm {shown(arm)}: pass its reward, or report that there is none "
+        "with expire, void or fall_back"
+    )
+
+
 def check_unpaid(play: Play, learner: str | None) -> None:
     """Refuse a report without a reward, unless the default's worth is known.
 
     ``learner``: the agent that has to learn it from each default play, None if none has to.
     """
     if not play.is_default:
-        raise InvalidInput(
-            f"play {play.id} explored arm {shown(play.arm)}: pass its reward, or report that there "
-            "is none with expire, void or fall_back"
-        )
+        raise unpaid(play.id, play.arm)
     if learner is not None:
         raise InvalidInput(
             f"reward of play {play.id} is missing: {learner} learns what its default pays; report "

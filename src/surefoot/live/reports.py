@@ -7,7 +7,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
-from surefoot.agents.play import short
+from surefoot.agents.play import short, unpaid
 from surefoot.errors import InvalidInput
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.plays import CAPPED, EXPIRED, FELL_BACK, OPEN, SETTLED, VOID, Plays, Record
@@ -86,6 +86,8 @@ class Report:
                 return self._book("default.valued", self.books.settle, told, told.reward)
             return self.books.settle(row.id, self._known(told.reward))
         if not of_default:
+            if told.reward is None:
+                raise unpaid(row.id, self.given.arm)
             late = record.state is EXPIRED
             kind = "outcome.late" if late else "outcome.settled"
             return self._book(kind, self.books.settle, told, told.reward)
