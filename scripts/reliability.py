@@ -236,8 +236,9 @@ def page(found: dict[str, Report | None]) -> str:
 
 Written by `scripts/reliability.py` on {today:%d %B %Y}, from commit {", ".join(sorted(commits))}:
 {machine()}, {took / 60:.0f}
-minutes of one core in all. In full it is 100,000 schedules in memory, 50,000 more under leases,
-1,000 in SQLite, 200 in PostgreSQL, 5,000 and 2,000 kills; the tables say how many there were.
+minutes in all, two parts at a time. In full it is 100,000 schedules in memory, 50,000 more under
+leases, 1,000 in SQLite, 200 in PostgreSQL, 5,000 and 2,000 kills; the tables say how many there
+were.
 
 What is assumed: rewards lie in the declared range, the default is worth its declared value, the
 store keeps what it acknowledged, and nobody reports plays that were not made.
