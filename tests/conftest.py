@@ -2,5 +2,5 @@
 
 from hypothesis import settings
 
-settings.register_profile("ci", settings.get_profile("ci"), max_examples=50)
+settings.register_profile("ci", settings.get_profile("ci"), max_examples=30)
 settings.register_profile("fresh", deadline=None, max_examples=500)

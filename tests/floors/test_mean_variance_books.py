@@ -104,7 +104,7 @@ def stress(seed, plays, check):
 
 
 def test_viable_never_breaks_the_promise():
-    assert sum(stress(seed, 40, "viable") for seed in range(80)) > 160
+    assert sum(stress(seed, 40, "viable") for seed in range(50)) > 100
 
 
 @pytest.mark.parametrize("check", ["exact", "paper"])

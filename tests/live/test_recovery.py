@@ -80,8 +80,14 @@ def ledger(store):
     return [entry.hash for entry in store.entries("default")]
 
 
-@pytest.mark.parametrize("restart", [True, False])
-@pytest.mark.parametrize("make", [agent, learner])
+@pytest.mark.parametrize(
+    ("make", "restart"),
+    [
+        (agent, True), (learner, False),
+        pytest.param(agent, False, marks=pytest.mark.slow),
+        pytest.param(learner, True, marks=pytest.mark.slow),
+    ],
+)  # fmt: skip
 def test_a_crash_at_any_write_changes_nothing_in_the_end(make, restart, monkeypatch):
     monkeypatch.setattr(live, "SNAPSHOT_EVERY", 7)
     calm = MemoryStore(clock=lambda: 0)

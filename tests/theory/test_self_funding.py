@@ -112,10 +112,10 @@ def test_an_account_funds_itself_from_the_floor_on(mean, funds):
 def test_the_share_of_default_plays_is_what_a_constant_reward_needs_in_the_long_run(
     mu0, alpha, mean
 ):
-    plays = explored(mu0, alpha, 2000, mean)
+    plays = explored(mu0, alpha, 1000, mean)
     share = self_funding.default_share(mean, mu0, alpha)
     start = self_funding.first_exploration(mu0, alpha)
-    assert plays.count(False) / 2000 == pytest.approx(share, abs=(start + 1) / 2000)
+    assert plays.count(False) / 1000 == pytest.approx(share, abs=(start + 1) / 1000)
     assert (share == 0) == self_funding.funds_itself(mean, mu0, alpha)
 
 
