@@ -6,21 +6,11 @@ from typing import Any
 
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
+from surefoot.live.fold import moves_of
 
 COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
 
-_MOVES = {
-    "decision.held": {"explorations": 1, "open": 1},
-    "decision.defaulted": {"default_plays": 1, "unreported": 1},
-    "decision.confirmed": {"unreported": -1},
-    "outcome.settled": {"open": -1},
-    "outcome.expired": {"open": -1, "expired": 1},
-    "outcome.as_default": {"open": -1, "explorations": -1, "default_plays": 1},
-}
-_VOIDED = {
-    True: {"open": -1, "explorations": -1},
-    False: {"unreported": -1, "default_plays": -1},
-}
+_SHOWN = {"pending": "open"}
 _REPORTS = ("decision.confirmed", "outcome.", "default.")
 
 
@@ -58,18 +48,17 @@ class Standings:
             self._open.add(entry.play)
             if told.get("lease") in self._leases:
                 self._leases[told["lease"]] -= told["hold"]
-        moves = _MOVES.get(kind, {})
-        if kind == "decision.voided":
-            moves = _VOIDED[entry.play in self._open]
-        elif kind.startswith(_REPORTS):
+        moves = moves_of(kind, explores=entry.play in self._open)
+        if kind.startswith(_REPORTS):
             asked = told.get("asked", 0)
             moves = {**moves, "required": asked, "earned": asked}
         if moves or entry.d_posted:
             of = self.of[entry.experiment]
             of["earned"] += entry.d_posted
             for name, change in moves.items():
-                of[name] += change
-        if "open" in moves and kind != "decision.held":
+                if (shown := _SHOWN.get(name, name)) in of:
+                    of[shown] += change
+        if "pending" in moves and kind != "decision.held":
             self._open.discard(entry.play)
 
     def _configure(self, experiment: str, floor: dict[str, Any]) -> None:

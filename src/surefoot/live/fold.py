@@ -49,6 +49,11 @@ _CLOSED = (
 _FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
 
 
+def moves_of(kind: str, explores: bool) -> dict[str, int]:
+    """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
+    return _VOIDED[explores] if kind == "decision.voided" else _MOVES.get(kind, {})
+
+
 class Counted(Plays):
     """Counts plays and remembers none: their records are the store's."""
 
@@ -274,7 +279,7 @@ class Fold:
         if not done:
             if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
                 self._turn(given.context, told.get("allowed"))
-            self._move(_MOVES[entry.kind])
+            self._move(moves_of(entry.kind, given.explores))
             self.books.plays.next_id += 1
         assert entry.play is not None
         self.waiting[entry.play] = given
@@ -294,11 +299,8 @@ class Fold:
     def _reported(self, entry: Entry) -> None:
         told, books = entry.payload, self.books
         given = None if entry.play is None else self.waiting.get(entry.play)
-        if entry.kind == "decision.voided":
-            assert given is not None
-            self._move(_VOIDED[given.explores])
-        else:
-            self._move(_MOVES.get(entry.kind, {}))
+        assert given is not None or entry.kind != "decision.voided"
+        self._move(moves_of(entry.kind, given is not None and given.explores))
         books.required += told.get("asked", 0)
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
         if entry.kind == "outcome.late":
