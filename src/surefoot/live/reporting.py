@@ -14,6 +14,7 @@ from surefoot.live.fold import Fold
 from surefoot.live.given import Given
 from surefoot.live.play import LivePlay
 from surefoot.live.reports import Report, Told, needs_base, super_arm, worth_of
+from surefoot.live.store.moves import ID
 
 if TYPE_CHECKING:
     from surefoot.live.store import Tx
@@ -146,7 +147,7 @@ class Reporting:
         return booked.outcome
 
 
-_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}(\.[A-Za-z0-9_-]{1,64})?")
+_NAME = re.compile(rf"{ID}(\.{ID})?")
 
 
 def named(play: Any) -> str:

@@ -70,7 +70,7 @@ class Worker:
         self.owner = f"{settings.owner or 'w'}-{fresh()}"
         """Never given twice: leases of this owner are those of this journal, and of no other."""
         self._live, self._lock = live, threading.RLock()
-        self._boot = boot_id() if settings.boot is None else settings.boot
+        boot = boot_id() if settings.boot is None else settings.boot
         self._folder, self._term = Path(settings.journal), settings.term
         self._steps: list[leases.Step] = []
         """What is in the journal and not in the ledger."""
@@ -87,15 +87,12 @@ class Worker:
         self._hold = 0
         """What the newest exploration could lose: leases are sized by it."""
         self._since = monotonic()
-        self.take_over()
-        self._journal = Journal(self._folder, self._header(self.owner))
-
-    def _header(self, owner: str) -> Header:
-        live = self._live
         [first] = live.store.entries(live._account, 0, 1)
-        return Header(
-            live._account, live.name, first.hash, owner, self._boot, self.settings.durable
+        self._header = Header(
+            live._account, live.name, first.hash, self.owner, boot, settings.durable
         )
+        self.take_over()
+        self._journal = Journal(self._folder, self._header)
 
     def select(self, asked: Request, own: str | None) -> Entry:
         """Decide a play: from the lease if it covers the worst, else from the account."""
@@ -201,7 +198,7 @@ class Worker:
     def take_over(self) -> None:
         """Enter what dead workers left in the folder, and close their leases."""
         live = self._live
-        for found in left_behind(self._folder, self._header("")):
+        for found in left_behind(self._folder, self._header):
             live._run(_entering(live, found))
             found.path.unlink()
 

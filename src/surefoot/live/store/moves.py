@@ -21,7 +21,8 @@ from surefoot.live.store.base import LeaseRow, PlayRow
 DECISIONS = frozenset({"decision.held", "decision.defaulted"})
 LEASES = frozenset({"lease.granted", "lease.returned", "lease.forfeited"})
 
-_ID = re.compile(r"[A-Za-z0-9_-]{1,64}")
+ID = r"[A-Za-z0-9_-]{1,64}"
+_ID = re.compile(ID)
 _OWN_ID = re.compile(r"p-[0-9]+")
 _STEPS: dict[str, tuple[dict[tuple[str, str], str], str]] = {
     "outcome.settled": ({("explore", "open"): "settled"}, "a reward"),
