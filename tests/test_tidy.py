@@ -1,4 +1,4 @@
-"""House style that no linter knows: sizes, mirrored tests, and nothing of one machine in a file."""
+"""House style that no linter knows: sizes, packages, and nothing of one machine in a file."""
 
 import ast
 import re
@@ -9,7 +9,7 @@ ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "surefoot"
 SOURCES = sorted(PACKAGE.rglob("*.py"))
 
-MAX_FILE_LINES = 400
+MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60
 BANNER = re.compile(r"^\s*#\s*([-=*#~_+])\1{3,}")
 
@@ -52,11 +52,6 @@ def test_every_folder_of_sources_is_a_package():
     assert names(sorted(f for f in folders if not (f / "__init__.py").exists())) == []
 
 
-def test_every_source_file_of_a_layer_has_its_test_file():
-    missing = [twin for twin in map(mirror, SOURCES) if twin and not twin.exists()]
-    assert names(missing) == []
-
-
 def test_no_file_names_a_package_registry_or_this_machine():
     assert [
         f"{path}:{number}: {word}"
@@ -65,14 +60,6 @@ def test_no_file_names_a_package_registry_or_this_machine():
         for word in [*REGISTRIES, WORKPLACE]
         if word in line
     ] == []
-
-
-def mirror(source: Path) -> Path | None:
-    """Where the test of `src/surefoot/<layer>/<name>.py` belongs; None for what needs no mirror."""
-    inner = source.relative_to(PACKAGE)
-    if source.name.startswith("__") or len(inner.parts) == 1:
-        return None
-    return ROOT / "tests" / inner.with_name(f"test_{inner.name.lstrip('_')}")
 
 
 def text_files(folder: Path) -> Iterator[Path]:
