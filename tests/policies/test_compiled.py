@@ -150,3 +150,33 @@ def test_a_frozen_array_of_features_will_do(wrappers):
     rows.flags.writeable = False
     plain, compiled = both(lambda: LinUCB(rows), wrappers)
     assert compiled.best(rows, None) == plain.best(rows, None)
+
+
+@pytest.mark.parametrize("make", INDEX.values(), ids=list(INDEX))
+def test_an_index_policy_that_is_corrected_is_as_if_it_had_been_told_at_once(make, wrappers):
+    rng = np.random.default_rng(2)
+    (plain, compiled), told = both(lambda: make(3), wrappers), make(3)
+    for _ in range(60):
+        arm, old, new = int(rng.integers(3)), float(rng.random()), float(rng.integers(0, 11) / 10)
+        for policy in (plain, compiled):
+            policy.update(arm, old, None)
+        told.update(arm, new, None)
+        for policy in (plain, compiled):
+            policy.correct(arm, old, new, None)
+            assert json.loads(json.dumps(policy.state())) == told.state()
+        chosen = told.best(None, None)
+        assert (plain.best(None, None), compiled.best(None, None)) == (chosen, chosen)
+
+
+def test_a_linear_policy_that_is_corrected_says_the_same_compiled_and_plain(wrappers):
+    plain, compiled = both(lambda: LinUCB(ROWS), wrappers)
+    told = LinUCB(ROWS)
+    for turn in range(600):  # V^-1 is rebuilt in between
+        arm, new = turn % len(ROWS), (turn % 7) / 10
+        for policy in (plain, compiled):
+            policy.update(arm, 0.0, None)
+            policy.correct(arm, 0.0, new, None)
+        told.update(arm, new, None)
+    for policy in (plain, compiled):
+        assert np.allclose(policy.theta_hat, told.theta_hat, rtol=1e-12, atol=1e-12)
+        assert policy.peek(601)[0] == told.peek(601)[0]

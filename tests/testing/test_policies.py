@@ -109,6 +109,10 @@ class Thompson:
         self.won[arm] += reward
         self.lost[arm] += 1 - reward
 
+    def correct(self, arm, old, new, context):
+        self.won[arm] += new - old
+        self.lost[arm] -= new - old
+
     def state(self):
         return {"won": self.won, "lost": self.lost, "turns": self.turns}
 
@@ -260,6 +264,16 @@ class Upside(Thompson):
         return -value
 
 
+class KeepsTheOld(Thompson):
+    def correct(self, arm, old, new, context):
+        self.update(arm, new, context)
+
+
+class CorrectsTheFirst(Thompson):
+    def correct(self, arm, old, new, context):
+        super().correct(0, old, new, context)
+
+
 class NoNumber(Thompson):
     def best(self, context, rng, allowed=None):
         return super().best(context, rng, allowed)[0], float("nan")
@@ -277,6 +291,8 @@ class NoNumber(Thompson):
         (FearsZero, "it_learns_every_reward_of_its_range"),
         (RemembersTheLast, "rewards_may_come_late_out_of_order_or_never"),
         (NeverSeenBefore, "it_learns_of_plays_that_it_did_not_choose"),
+        (KeepsTheOld, "a_corrected_reward_is_as_if_told_at_once_where_it_can_correct"),
+        (CorrectsTheFirst, "a_corrected_reward_is_as_if_told_at_once_where_it_can_correct"),
         (SharesItsMemory, "two_of_them_share_nothing"),
         (SavesHalf, "its_state_survives_as_text"),
         (SavesHalf, "saved_and_loaded_its_agent_goes_on_alike"),

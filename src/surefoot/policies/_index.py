@@ -106,6 +106,13 @@ class IndexPolicy:
             self._kernels.update(self.record, state, arm, reward)
             self._begin(self.turns, state)
 
+    def correct(self, arm: int, old: float, new: float, context: Any) -> None:
+        """One reward of an arm was not ``old``, as it was told, but ``new``; to the last unit."""
+        state = self._lists()
+        self._kernels.take(self.record, state, arm, old)
+        self._kernels.update(self.record, state, arm, new)
+        self._begin(self.turns, state)
+
     def pledge(self, arm: int) -> float:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
         compiled = self._compiled

@@ -176,6 +176,10 @@ class Optimist:
         else:
             self._compiled.calls[LEARN](row, reward, features, *self._parts)
 
+    def _correct(self, features: Any, row: int, old: float, new: float) -> None:
+        """An observation of before had another reward."""
+        _ridge.correct(self._ridge, features, row, old, new)
+
     @property
     def theta_hat(self) -> tuple[float, ...]:
         """The ridge estimate of theta*, d numbers."""

@@ -67,6 +67,17 @@ def learn(ridge: Any, features: Any, row: int, reward: float, lam: float) -> Non
     ridge[LOGDET][0] += math.log1p(leverage)
 
 
+def correct(ridge: Any, features: Any, row: int, old: float, new: float) -> None:
+    """b += (new - old) x: the reward of one observation was not ``old`` but ``new``."""
+    inverse, theta, moment = ridge[INVERSE], ridge[THETA], ridge[MOMENT]
+    d = len(theta)
+    x = features[row * d : (row + 1) * d]
+    for i in range(d):
+        _add(moment, i, d, x[i] * -old)
+        _add(moment, i, d, x[i] * new)
+        theta[i] += (new - old) * sum(inverse[i * d + j] * x[j] for j in range(d))
+
+
 @jittable
 def _observe(ridge: Any, features: Any, start: int, reward: float) -> None:
     """The sums V (its lower triangle) and b, each with what rounding took from it."""

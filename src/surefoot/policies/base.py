@@ -28,8 +28,11 @@ class Policy(Protocol):
     Optional attributes: ``arms``, labels for the user; ``unit_rewards = True``, to be told
     rewards scaled to [0, 1]; the method of ``Scoring``; ``sure(value)``, the score of an arm
     that surely pays ``value``, for a policy whose scores are not rewards: the default competes
-    with it; and ``check(context)``, which raises InvalidInput for a context that cannot be used,
-    before anything changes.
+    with it; ``check(context)``, which raises InvalidInput for a context that cannot be used,
+    before anything changes; and ``correct(arm, old, new, context)``, for a reward that was told as
+    ``old`` and turned out to be ``new``: what was learned becomes what it would be had ``update``
+    been told ``new``. With it, a live agent can tell the policy the worst of a play whose reward
+    does not come, and take it back.
 
     ``n_arms = None``: the actions are no fixed list, but rows of each play's context, named by
     their numbers, or points. ``numbered = False``: an action is no number but a point, a tuple of

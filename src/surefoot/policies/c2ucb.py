@@ -272,19 +272,36 @@ class C2UCB(Optimist):
 
     def update(self, arm: Any, reward: Any, context: Any) -> None:
         """Learn one reward of each base arm of a super arm, in its order."""
-        flat, members = self._rows(context), self._super_arm(arm, "arm")
+        flat, members = self._rows(context), self._members(arm)
+        for e, number in zip(members, self._rewards(members, reward, "reward"), strict=True):
+            self._learn(flat, e, number)
+
+    def correct(self, arm: Any, old: Any, new: Any, context: Any) -> None:
+        """The rewards of one super arm were not ``old``, as told, but ``new``; up to rounding."""
+        flat, members = self._rows(context), self._members(arm)
+        before, after = (
+            self._rewards(members, each, what) for each, what in ((old, "old"), (new, "new"))
+        )
+        for e, was, now in zip(members, before, after, strict=True):
+            self._correct(flat, e, was, now)
+
+    def _members(self, arm: Any) -> SuperArm:
+        """The base arms of a super arm that was played."""
+        members = self._super_arm(arm, "arm")
         if list(members) != list(arm):
             raise InvalidInput(f"arm = {shown(arm)} must name its base arms in ascending order")
-        if not isinstance(reward, Sequence | np.ndarray) or len(reward) != len(members):
+        return members
+
+    def _rewards(self, members: SuperArm, given: Any, what: str) -> list[float]:
+        """One reward of each base arm, in its order."""
+        if not isinstance(given, Sequence | np.ndarray) or len(given) != len(members):
             raise InvalidInput(
-                f"reward = {shown(reward)} must hold one reward for each of {members}"
+                f"{what} = {shown(given)} must hold one reward for each of {members}"
             )
-        rewards = [
+        return [
             reward_given(r, f"the reward of base arm {e}")
-            for e, r in zip(members, reward, strict=True)
+            for e, r in zip(members, given, strict=True)
         ]
-        for e, number in zip(members, rewards, strict=True):
-            self._learn(flat, e, number)
 
     def value(self, base_rewards: Sequence[Any], super_arm: SuperArm | None = None) -> Any:
         """The reward of a super arm from those of its base arms: f applied to them.

@@ -207,21 +207,29 @@ class LinUCB(Optimist):
     def update(self, arm: Any, reward: float, context: Any) -> None:
         """Learn one reward of one action; ``context`` is the one it was chosen with."""
         number = reward_given(reward)
+        self._learn(*self._row(arm, context), number)
+
+    def correct(self, arm: Any, old: float, new: float, context: Any) -> None:
+        """One reward of an action was not ``old``, as it was told, but ``new``; up to rounding."""
+        before, after = reward_given(old, "old"), reward_given(new, "new")
+        self._correct(*self._row(arm, context), before, after)
+
+    def _row(self, arm: Any, context: Any) -> tuple[Any, int]:
+        """Rows of features, flat, and the number of the one that is an action's."""
         if self.set is not None:
             self._rows(context)
             point = np.array([point_given(arm, self.d)])
             within(point, self.feature_bound, "action")
-            flat, row = self._flattened(point), 0
-        else:
-            flat, row = self._rows(context), arm
-            count = len(flat) // self.d
-            if type(arm) is not int:
-                if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
-                    raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
-                row = int(arm)
-            if not 0 <= row < count:
-                raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
-        self._learn(flat, row, number)
+            return self._flattened(point), 0
+        flat, row = self._rows(context), arm
+        count = len(flat) // self.d
+        if type(arm) is not int:
+            if isinstance(arm, bool) or not isinstance(arm, int | np.integer):
+                raise InvalidInput(f"arm = {shown(arm)} must be an int in 0..{count - 1}")
+            row = int(arm)
+        if not 0 <= row < count:
+            raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
+        return flat, row
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings; ``arms`` of a set is its class name and its settings."""

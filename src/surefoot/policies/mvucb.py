@@ -21,6 +21,7 @@ from surefoot.policies._kernels import (
     LineKernels,
     no_pledge,
     register_index,
+    subtract,
 )
 from surefoot.policies.base import arm_labels
 
@@ -123,7 +124,13 @@ def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     _write(policy, state, k, _square(policy, known, nano))
 
 
-register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
+def _take(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
+    subtract(policy, state, k, reward)
+    squares = state[2][k] * _BASE + state[3][k] - math.floor(reward * NANO + 0.5) ** 2
+    state[2][k], state[3][k] = divmod(squares, _BASE)
+
+
+register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge, _take))
 
 
 def _live_best(

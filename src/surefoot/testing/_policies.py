@@ -194,3 +194,20 @@ def text(value: Any) -> str:
 def heard(written: str) -> Any:
     """The inverse of ``text``."""
     return unpack(json.loads(written))
+
+
+def alike(one: Any, other: Any) -> bool:
+    """Whether two states are the same, floats up to rounding.
+
+    >>> alike({"n": [3], "sum": 0.1 + 0.2}, {"n": [3], "sum": 0.3}), alike([10**12], [10**12 + 1])
+    (True, False)
+    """
+    if isinstance(one, float | np.floating) and isinstance(other, float | np.floating):
+        return math.isclose(one, other, rel_tol=1e-9, abs_tol=1e-9)
+    if isinstance(one, np.ndarray) and isinstance(other, np.ndarray):
+        return alike(one.tolist(), other.tolist())
+    if isinstance(one, dict) and isinstance(other, dict):
+        return one.keys() == other.keys() and all(alike(one[key], other[key]) for key in one)
+    if isinstance(one, list | tuple) and type(one) is type(other):
+        return len(one) == len(other) and all(map(alike, one, other))
+    return bool(one == other)

@@ -21,7 +21,7 @@ from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
 from surefoot.policies.base import arms_of, has
 from surefoot.testing._floors import Outcomes
-from surefoot.testing._policies import PolicyMaker, heard, text
+from surefoot.testing._policies import PolicyMaker, alike, heard, text
 
 TURNS = 40
 
@@ -85,6 +85,25 @@ class PolicyKit(PolicyMaker):
             world.learn(policy, arm, reward, context)
             world.learn(chooser, arm, reward, context)
         world.course(policy, TURNS)
+
+    def test_a_corrected_reward_is_as_if_told_at_once_where_it_can_correct(self) -> None:
+        """Whole numbers to the last unit, floats up to rounding."""
+        made: list[Any] = [self.make_policy() for _ in range(3)]
+        chooser, corrected, told = made
+        if not has(corrected, "correct"):
+            return
+        world, waiting = self.world(), list[Any]()
+        for turn in range(2 * TURNS):
+            arm, context = world.turn(chooser)
+            old, new = (self.told(self.make_reward(arm, world.rng)) for _ in range(2))
+            world.learn(corrected, arm, old, context)
+            for policy in (chooser, told):
+                world.learn(policy, arm, new, context)
+            waiting.append((arm, old, new, context))
+            world.rng.shuffle(waiting)
+            while waiting and (turn % 5 == 0 or turn == 2 * TURNS - 1):
+                corrected.correct(*waiting.pop())
+        assert alike(corrected.state(), told.state())
 
     def test_two_of_them_share_nothing(self) -> None:
         ours, theirs = self.make_policy(), self.make_policy()
