@@ -92,14 +92,21 @@ def itself(policy: Any, state: Any, k: int, i: int) -> int:
     return k
 
 
+def subtract(policy: Any, state: Any, k: int, reward: float) -> None:
+    """The inverse of ``add``."""
+    state[0][k] -= 1
+    state[1][k] -= math.floor(reward * NANO + 0.5)
+
+
 class IndexKernels(NamedTuple):
     """The text of an index policy: each arm is scored by itself, and the first largest is played.
 
     ``init(policy, n_arms) -> tuple of lists``, one entry an arm · ``scale(policy, m) -> s``, what
     all arms share at turn m, never falling · ``index(policy, state, k, s, best) -> y``, never
     falling as s grows; where y is certainly not above ``best`` any number not above it may be
-    returned · ``update`` and ``pledge`` as in ``Kernels`` · ``take(policy, state, k, reward)``: what
-    ``update`` added to the counts and sums of arm k is taken out again; never compiled.
+    returned · ``update`` and ``pledge`` as in ``Kernels`` ·
+    ``take(policy, state, k, reward)``, never compiled, takes out what ``update`` added to the
+    counts and sums of arm k.
     """
 
     init: Callable[..., Any]
@@ -107,7 +114,7 @@ class IndexKernels(NamedTuple):
     index: Callable[..., Any]
     update: Callable[..., Any]
     pledge: Callable[..., Any]
-    take: Callable[..., Any] = lambda *given: subtract(*given)
+    take: Callable[..., Any] = subtract
 
 
 INDEX_KERNELS: dict[type, IndexKernels] = {}
@@ -209,9 +216,3 @@ def add(policy: Any, state: Any, k: int, reward: float) -> None:
     """Count one reward of arm k and add it, in billionths, to its exact sum."""
     state[0][k] += 1
     state[1][k] += math.floor(reward * NANO + 0.5)
-
-
-def subtract(policy: Any, state: Any, k: int, reward: float) -> None:
-    """The inverse of ``add``."""
-    state[0][k] -= 1
-    state[1][k] -= math.floor(reward * NANO + 0.5)
