@@ -63,11 +63,14 @@ def test_no_file_names_a_package_registry_or_this_machine():
 
 
 def text_files(folder: Path) -> Iterator[Path]:
-    """The text files a clean clone would hold. Asks no git: a user's copy may have none."""
+    """The text files a clean clone would hold. Asks no git: a user's copy may have none.
+
+    In a worktree ``.git`` is a file, which names the place of the clone.
+    """
     for path in sorted(folder.iterdir()):
         if path.is_dir() and not is_made_by_tools(path):
             yield from text_files(path)
-        elif path.is_file() and path.name != "uv.lock" and is_text(path):
+        elif path.is_file() and path.name not in {"uv.lock", ".git"} and is_text(path):
             yield path
 
 
