@@ -11,6 +11,7 @@ from decimal import Context, Decimal
 from numbers import Integral
 from typing import Any
 
+from surefoot._redact import redacted
 from surefoot.errors import InvalidInput
 
 INT64_MAX = 2**63 - 1
@@ -92,9 +93,9 @@ def _decimal(value: Any) -> Decimal | None:
 
 
 def shown(value: object) -> str:
-    """A value as an error message shows it: short, whatever it is."""
+    """A value as an error message shows it: short, whatever it is, and without a password."""
     try:
-        text = repr(value)
+        text = repr(redacted(value)) if type(value) is str else redacted(repr(value))
     except ValueError:  # Python writes no int of more than 4300 digits
         text = f"<{type(value).__name__} of too many digits>"
     return text if len(text) <= 60 else text[:57] + "..."

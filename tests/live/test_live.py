@@ -23,7 +23,7 @@ from surefoot import (
     TopK,
 )
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
-from surefoot.live import MemoryStore
+from surefoot.live import Lease, MemoryStore
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from verifying import proved
@@ -375,3 +375,24 @@ def test_several_experiments_share_one_account():
         left.update(stranger)
     assert Live(None, store, "left", account="firm").account == left.account
     proved(store, "firm")
+
+
+def test_a_live_says_whose_ledger_it_is_and_asks_nobody(tmp_path, monkeypatch):
+    path = tmp_path / "shop.db"
+    store = open_store(path)
+    rich = agent(floor=RewardFloor(0.5, 0.1, reserve=99))
+    leased = Live(rich, store, "colour", account="shop", lease=Lease(journal=tmp_path / "j"))
+    start = f"Live('colour', account='shop', store=SQLiteStore({str(path)!r}), lease="
+    assert repr(leased) == f"{start}None)"
+    leased.update(leased.select(), 1)
+    for name in ("transact", "account", "entries", "play"):
+        monkeypatch.setattr(store, name, None)
+    assert repr(leased).startswith(f"{start}'w-")
+    leased.degraded = "x"
+    assert repr(leased).endswith(", degraded='x')")
+    monkeypatch.undo()
+    leased.degraded = None
+    leased.close()
+    assert repr(leased) == f"{start}None, closed)"
+    store.close()
+    assert repr(leased) == f"{start}None, closed)"

@@ -9,6 +9,7 @@ import typer
 from typer.core import TyperGroup
 
 import surefoot
+from surefoot._redact import redacted
 from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
 from surefoot.errors import InvalidInput, SurefootError
 
@@ -51,7 +52,7 @@ def _reworded(error: typer.TyperException) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {' '.join(message.split())}", err=True)
+    typer.echo(f"error: {redacted(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot._files import replacing
+from surefoot._redact import redacted
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -132,7 +133,7 @@ def _report(
         try:
             return verifier.verify(_heard(lines, counts) if counts else lines, head)
         except verifier.Unusable as error:
-            raise InvalidInput(f"{ledger}: {error}") from None
+            raise InvalidInput(f"{redacted(ledger)}: {error}") from None
 
 
 def _written(ledger: str) -> Path | None:
@@ -143,7 +144,7 @@ def _written(ledger: str) -> Path | None:
         return None
     path = Path(ledger)
     if not path.is_file():
-        raise InvalidInput(f"ledger = {ledger} is no file and no postgresql URL")
+        raise InvalidInput(f"ledger = {redacted(ledger)} is no file and no postgresql URL")
     with path.open("rb") as file:
         return None if file.read(16) == b"SQLite format 3\0" else path
 
@@ -178,11 +179,13 @@ def _account(store: Store, account: str | None, ledger: str) -> str:
     if account is None and len(names) == 1:
         return names[0]
     if not names:
-        raise InvalidInput(f"{ledger} has no account yet; open a Live on it first")
+        raise InvalidInput(f"{redacted(ledger)} has no account yet; open a Live on it first")
     if account not in names:
         there = ", ".join(names)
         asked = "" if account is None else f" {account!r}"
-        raise InvalidInput(f"{ledger}: which account{asked}? Pass --account NAME; it has {there}")
+        raise InvalidInput(
+            f"{redacted(ledger)}: which account{asked}? Pass --account NAME; it has {there}"
+        )
     assert account is not None
     return account
 

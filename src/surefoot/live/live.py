@@ -111,6 +111,15 @@ class Live(changes.Changes, reporting.Reporting):
                 self.store.close()
             raise
 
+    def __repr__(self) -> str:
+        """Whose ledger it is and how it stands, as of its last work: it asks nobody."""
+        parts = [repr(self.name), f"account={self._account!r}", f"store={self.store!r}"]
+        if (worker := self._worker) is not None:
+            parts.append(f"lease={worker.holds!r}")
+        if self.degraded:
+            parts.append(f"degraded={self.degraded!r}")
+        return f"Live({', '.join([*parts, *(['closed'] if self._closed else [])])})"
+
     def _start(self, payload: dict[str, Any] | None) -> None:
         """Recover what is there; open the experiment if it is not."""
         store, account = self.store, self._account

@@ -173,6 +173,12 @@ class Worker:
             known = self._own.get(self._asked.get(name, name))
             return None if known is None else known.entry
 
+    @property
+    def holds(self) -> str | None:
+        """The id of the lease it decides by; None: the next decision asks for one."""
+        lease = self._lease
+        return None if lease is None else lease.id
+
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal."""
         with self._lock, self._uninterrupted():

@@ -15,6 +15,7 @@ from typing import Any, TypeVar
 import sqlalchemy as sa
 from sqlalchemy.exc import SQLAlchemyError
 
+from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.entries import Entry
 from surefoot.live.store import migrations, sql
@@ -53,6 +54,9 @@ class DatabaseStore(Store):
         """What errors call it."""
         self._read_only = read_only
         self._writer = Writer(self._commit)
+
+    def __repr__(self) -> str:
+        return f"{type(self).__name__}({self._where})"
 
     def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
         asked = new_account(account, places, strict)
@@ -321,7 +325,8 @@ def reachable(what: str) -> Iterator[None]:
         yield
     except SQLAlchemyError as problem:
         said = getattr(problem, "orig", problem)
-        raise StoreUnavailable(f"the store failed, {what}: {said}{_remedy(said)}") from problem
+        text = redacted(" ".join(str(said).split()))
+        raise StoreUnavailable(f"the store failed, {what}: {text}{_remedy(said)}") from problem
 
 
 def _remedy(said: Any) -> str:

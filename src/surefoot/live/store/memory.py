@@ -43,6 +43,9 @@ class MemoryStore(Store):
         self._accounts: dict[str, _Account] = {}
         self._working = False
 
+    def __repr__(self) -> str:
+        return "MemoryStore()"
+
     def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
         asked = new_account(account, places, strict)
         with self._lock:

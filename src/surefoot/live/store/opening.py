@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.live.store.base import Store
 from surefoot.live.store.memory import MemoryStore
@@ -60,7 +61,7 @@ def open_store(
         raise InvalidInput(f"store = {shown(target)} has no known scheme; use postgresql://")
     if (read_only or not new) and not Path(text).exists():
         how = "name a file that is" if read_only else "pass an agent to open a new one"
-        raise InvalidInput(f"store = {text} is not there; {how}")
+        raise InvalidInput(f"store = {redacted(text)} is not there; {how}")
     from surefoot.live.store.sqlite import SQLiteStore
 
     return SQLiteStore(text, read_only=read_only, **options)

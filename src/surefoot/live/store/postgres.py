@@ -9,8 +9,9 @@ import sqlalchemy as sa
 from sqlalchemy.dialects.postgresql import insert
 
 from surefoot._exact import shown
-from surefoot.errors import InvalidInput, missing_extra
+from surefoot._redact import redacted
 from surefoot.live.store import sql
+from surefoot.live.store.address import address
 from surefoot.live.store.database import DatabaseStore
 
 _NOW = sa.text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)")
@@ -39,23 +40,20 @@ class PostgresStore(DatabaseStore):
         """Connect; ``timeout`` is how many seconds to wait for another process's commit."""
         self._clock = clock
         self._timeout = timeout
-        try:
-            address = sa.make_url(url).set(drivername="postgresql+psycopg")
-            writes = sa.create_engine(address, isolation_level="READ COMMITTED", pool_pre_ping=True)
-        except sa.exc.ArgumentError:
-            raise InvalidInput(
-                f"{shown(url)} is no address; write postgresql://user@host:port/database"
-            ) from None
-        except ModuleNotFoundError:
-            raise missing_extra("live", "psycopg") from None
+        where = address(url)
+        writes = sa.create_engine(where, isolation_level="READ COMMITTED", pool_pre_ping=True)
         sa.event.listen(writes, "connect", self._prepare)
         reads = writes.execution_options(isolation_level="AUTOCOMMIT")
-        super().__init__(reads, writes, f"database {shown(address.database)}", read_only)
+        super().__init__(reads, writes, f"database {shown(where.database)}", read_only)
         try:
             self._check()
         except BaseException:
             self.close()
             raise
+
+    def __repr__(self) -> str:
+        url = self._writes.url.set(drivername="postgresql")
+        return f"PostgresStore({redacted(url.render_as_string())!r})"
 
     @property
     def _create(self) -> Any:

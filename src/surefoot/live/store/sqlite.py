@@ -14,6 +14,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
+from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
 from surefoot.live.store.base import wall_clock
@@ -42,7 +43,7 @@ class SQLiteStore(DatabaseStore):
         self._clock = clock
         self._timeout = timeout
         path = Path(path)
-        name = repr(str(path))
+        name = repr(redacted(str(path)))
         if not path.parent.is_dir():
             raise InvalidInput(f"the folder of {name} does not exist; make it first")
         if path.is_dir():
