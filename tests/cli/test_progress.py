@@ -1,4 +1,4 @@
-from surefoot.cli._progress import Watched, tell, watch
+from surefoot.cli._progress import Watched, drawing, tell, watch
 
 
 def test_steps_are_drawn_to_the_end(capsys):
@@ -24,6 +24,16 @@ def test_ctrl_c_before_the_first_step():
         yield
 
     assert watch(steps()) == Watched(0, stopped=True)
+
+
+def test_the_bar_goes_on_while_figures_are_drawn(capsys):
+    with drawing(2, "panels") as drawn:
+        drawn()
+        drawn()
+    shown = capsys.readouterr()
+    assert "drawing" in shown.err
+    assert "2/2 panels" in shown.err
+    assert shown.out == ""
 
 
 def test_a_line_is_told_on_stderr_as_it_is(capsys):

@@ -76,6 +76,32 @@ def test_the_terminal_shows_the_table_and_stderr_the_progress(made):
     assert "2/2 runs" in done.stderr
 
 
+def test_two_runs_give_no_verdict_and_say_why_once(made):
+    _, done = made
+    first, *rest = done.stdout.splitlines()
+    assert first == "The paper's claims in these runs: 0 hold, 5 not decided, 0 do not"
+    assert rest.count("not decided: 2 runs, at least 5 needed") == 1
+    assert "does not hold" not in done.stdout
+    assert "Each verdict stands for itself, at 95 %" in done.stdout
+
+
+def test_a_quick_look_at_a_short_horizon_gives_no_verdict_on_it(tmp_path):
+    done = study("--k", 24, "--horizon", 3000, "--runs", 5, "--out", tmp_path / "out")
+    assert "does not hold" not in done.stdout
+    assert done.stdout.count("(horizon too short: GenCB explores ") == 3
+    assert done.stdout.startswith("The paper's claims in these runs: 2 hold, 3 not decided, 0 do")
+
+
+def test_panels_come_in_numerical_order_and_the_bar_goes_on_while_they_are_drawn(tmp_path):
+    words = ["--k", 10, "--k", 2, "--horizon", 60, "--runs", 1, "--out", tmp_path / "out"]
+    done = study(*words)
+    assert done.stdout.index("K = 2,") < done.stdout.index("K = 10,")
+    assert re.search(r"drawing .* 2/2 panels", done.stderr)
+    study("--resume", "--json", "--out", tmp_path / "out")
+    summary = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert [panel["K"] for panel in summary["panels"]] == [2, 10]
+
+
 def test_json_alone_is_on_stdout(made, tmp_path):
     done = study(*SMALL, "--alpha", ".1", "--out", tmp_path / "out", "--json", "--workers", 1)
     assert json.loads(done.stdout) == json.loads((made[0] / "summary.json").read_text())

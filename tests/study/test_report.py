@@ -94,9 +94,26 @@ def test_it_has_every_number_and_claim(pages):
         assert "of it due to the default" in part
         assert "minimum slack" in part
         assert "foretold from the unguarded policy" in part
-    assert "✗ does not hold" in text
+    assert "? not decided" in text
     assert "no rival" in text
     assert "void" in text
+
+
+def test_the_verdicts_are_summed_up_before_anything_else(pages):
+    text = html(pages, SUMMARY)
+    found = [claim["holds"] for page in pages for claim in page.found["claims"]]
+    assert set(found) == {None}  # of two runs each
+    said = f"The paper's claims in these runs: 0 hold, {len(found)} not decided, 0 do not."
+    assert 0 < text.index(said) < text.index('id="contents"')
+    assert "Each verdict stands for itself, at 95 %" in text
+
+
+def test_a_claim_that_fails_is_shown_as_such(pages):
+    refuted = [{**claim, "holds": False} for claim in pages[0].found["claims"]]
+    page = pages[0]._replace(found={**pages[0].found, "claims": refuted})
+    text = html([page], SUMMARY)
+    assert text.count("✗ does not hold") == 2 * len(refuted)
+    assert "0 hold, 0 not decided, 5 do not." in text
 
 
 def test_equal_studies_give_equal_pages(pages, tmp_path):

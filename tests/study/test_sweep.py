@@ -57,16 +57,19 @@ def test_panels_of_one_study_have_the_same_runs():
         Sweep.of(CMAB, CMAB.model_copy(update={"runs": 3}))
 
 
-def test_a_sweep_is_the_product_of_its_lists_in_order_and_without_repetition():
+def test_a_sweep_is_the_product_of_its_lists_in_numerical_order_and_without_repetition():
     sweep = Sweep.of(CMAB).but(K=(72, 24, 72), alpha=(0.1, 0.05), horizon=500)
     pairs = [(panel.K, panel.alpha) for panel in sweep.panels]
-    assert pairs == [(72, 0.1), (72, 0.05), (24, 0.1), (24, 0.05)]
+    assert pairs == [(24, 0.05), (24, 0.1), (72, 0.05), (72, 0.1)]
     assert {panel.horizon for panel in sweep.panels} == {500}
+    every = Sweep.of(*paper()).panels
+    assert [p.K for p in every if p.problem == "cmab"] == [24, 72, 72, 72, 144]
+    assert list(dict.fromkeys(p.problem for p in every)) == ["cmab", "clb", "cccb", "mv"]
 
 
 def test_a_panel_knows_whether_the_paper_shows_it():
     sweep = Sweep.of(CMAB).but(K=(144, 24), alpha=(0.05, 0.15), runs=3, horizon=500)
-    assert [(p.K, p.alpha) for p in sweep.panels if p.source] == [(144, 0.05), (24, 0.05)]
+    assert [(p.K, p.alpha) for p in sweep.panels if p.source] == [(24, 0.05), (144, 0.05)]
     assert Sweep.of(CMAB).but(mu0=0.6).panels[0].source is None
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from typing import NamedTuple
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, NamedTuple
 
 import typer
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 
 class Watched(NamedTuple):
@@ -20,15 +24,10 @@ def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
 
     The first step is taken before the bar appears: what does not fit is told without one.
     """
-    from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
-
-    console = Console(stderr=True, highlight=False)
-    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
     total = 0
     try:
         _, done, total = next(steps)
-        with Progress(*columns, TextColumn("runs"), TimeElapsedColumn(), console=console) as bar:
+        with _bar("runs") as bar:
             task = bar.add_task("starting", completed=done, total=total)
             for doing, done, _ in steps:
                 if doing == "compiling":
@@ -37,6 +36,24 @@ def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
     except KeyboardInterrupt:
         return Watched(total, stopped=True)
     return Watched(total, stopped=False)
+
+
+@contextmanager
+def drawing(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """Go on with the bar while figures are drawn; call what it gives after each of them."""
+    with _bar(what) as bar:
+        task = bar.add_task("drawing", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _bar(what: str) -> Progress:
+    """What is done, how much of it, and for how long."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True, highlight=False)
+    return Progress(*columns, TextColumn(what), TimeElapsedColumn(), console=console)
 
 
 def tell(message: str) -> None:

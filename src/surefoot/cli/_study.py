@@ -2,15 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Annotated, Any, NamedTuple
 
 import typer
 
-from surefoot.cli._progress import tell, watch
+from surefoot.cli._progress import drawing, tell, watch
 
 app = typer.Typer()
-_MANY = 4  # panels: to draw more takes a while
 AXES = ("K", "d", "alpha", "rho")
 
 
@@ -286,9 +286,8 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
         tell(f"nothing to resume in {out}; starting afresh")
     total, stopped = watch(conduct(store, how.workers))
     _tell_kept(store, total, stopped)
-    if len(sweep.panels) > _MANY:
-        tell(f"drawing {len(sweep.panels)} panels")
-    summary = conclude(store)
+    with drawing(len(sweep.panels), "panels") as drawn:
+        summary = conclude(store, drawn)
     typer.echo(to_json(summary)) if how.as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)
@@ -309,19 +308,25 @@ def _tell_kept(store: Any, total: int, stopped: bool) -> None:
 
 
 def _show(summary: dict[str, Any], out: Path) -> None:
-    """The summary as one table a panel, on stdout."""
+    """The verdicts summed up, and the summary as one table a panel, on stdout."""
     from rich import box
     from rich.console import Console
     from rich.table import Table
 
+    from surefoot.study.caption import brief
+    from surefoot.study.verdict import EACH, tally
+
     several = len({panel["problem"] for panel in summary["panels"]}) > 1
     console = Console(highlight=False, soft_wrap=True)
+    if summary["panels"]:
+        found = [claim["holds"] for panel in summary["panels"] for claim in panel["claims"]]
+        console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
     for panel in summary["panels"]:
         title = f"{panel['problem'].upper()}, " if several else ""
         place = ", ".join(f"{axis} = {panel[axis]}" for axis in AXES if axis in panel)
         console.print(
             f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
-            f"{panel['horizon']:,} plays, baseline regret {panel['baseline_regret']:,.0f}"
+            f"{panel['horizon']:,} plays, baseline regret {brief(panel['baseline_regret'])}"
         )
         table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
         table.add_column("")
@@ -329,21 +334,35 @@ def _show(summary: dict[str, Any], out: Path) -> None:
             table.add_column(heading, justify="right", no_wrap=True)
         for agent in panel["agents"]:
             cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
-            slack = agent["minimum_slack"]["min"]
-            table.add_row(agent["name"], *map(_spread, cells), f"{slack:,.10g}")
+            slack = brief(agent["minimum_slack"]["min"])
+            table.add_row(agent["name"], *map(_spread, cells), slack)
         console.print(table)
-        for claim in panel["claims"]:
-            if not claim["holds"]:
-                known = claim["holds"] is not None
-                said = "does not hold here" if known else "not decided by these runs"
-                console.print(f"{said}: {claim['claim']} ({claim['found']})", markup=False)
+        for line in _unproved(panel):
+            console.print(line, markup=False)
     if summary["panels"]:
         console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
+        console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
         console.print(
             f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False
         )
 
 
+def _unproved(panel: dict[str, Any]) -> Iterator[str]:
+    """A line for each claim that does not hold or is not decided; one for all, if runs lack."""
+    from surefoot.study.verdict import few
+
+    scarce = few(panel["runs"])
+    for claim in panel["claims"]:
+        if claim["holds"] is False:
+            yield f"does not hold here: {claim['claim']} ({claim['found']})"
+        elif claim["holds"] is None and not scarce:
+            yield f"not decided: {claim['claim']} ({claim['found']})"
+    if scarce:
+        yield f"not decided: {scarce}"
+
+
 def _spread(values: dict[str, float]) -> str:
-    mean, low, high = (f"{values[key]:,.0f}" for key in ("mean", "min", "max"))
+    from surefoot.study.caption import brief
+
+    mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
     return f"{mean}\n" + ("" if low == high else f"[dim]{low} to {high}[/]")

@@ -41,7 +41,7 @@ def setting(panel: Panel, frame: pl.DataFrame) -> str:
     runs = frame.get_column("run").n_unique()
     stopped = f" (stopped: {panel.runs} were asked for)" if runs < panel.runs else ""
     return (
-        f"{origin}: {panel.setting}; {_count(runs, 'run')}{stopped}. {panel.guarded} is the "
+        f"{origin}: {panel.setting}; {counted(runs, 'run')}{stopped}. {panel.guarded} is the "
         "algorithm as printed: the default does not compete with the arms."
     )
 
@@ -84,10 +84,10 @@ def brief(value: float) -> str:
     return amount(round(value) if abs(value) >= 100 else float(f"{value:.3g}"))
 
 
-def _count(number: int, what: str) -> str:
+def counted(number: int, what: str) -> str:
     """A number and its noun.
 
-    >>> _count(1, "run"), _count(50, "run")
+    >>> counted(1, "run"), counted(50, "run")
     ('1 run', '50 runs')
     """
     return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -2,12 +2,11 @@
 
 Each claim is decided by a rule stated with it, from the checkpoints of all finished runs. A claim
 that does not hold here may hold at another horizon or instance: the paper names neither. What
-these runs are too few or too short to tell is said to be undecided, not to hold.
+these runs are too few or too short to tell is said to be undecided: it neither holds nor fails.
 """
 
 from __future__ import annotations
 
-from math import inf, sqrt
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
@@ -15,6 +14,7 @@ import numpy as np
 from surefoot.study.caption import brief
 from surefoot.study.panel import Panel
 from surefoot.study.summary import curves, plays
+from surefoot.study.verdict import estimate, few, margin
 
 if TYPE_CHECKING:
     import polars as pl
@@ -37,35 +37,77 @@ class Claim(NamedTuple):
     holds: bool | None
     """None: these runs do not decide it."""
     found: str
-    """The numbers it is decided by."""
+    """The numbers it is decided by; first, if it is not decided, why."""
 
 
 RULES = {
-    "kept": "no play of any run ends below the floor, in exact numbers",
+    "kept": "no play of any run ends below the floor, in exact numbers. One that does refutes it, "
+    "however few the runs are",
     "flat": "no run plays the default in the last fifth of the plays",
-    "lower": "the mean over the runs of the difference at the horizon is negative by more than two "
-    "standard errors; runs of equal number share their noise",
+    "lower": "the mean over the runs of the difference at the horizon is negative, and so is all "
+    "of its interval; it does not hold if all of it is positive. Runs of equal number share their "
+    "noise",
     "constant": "the difference of regrets moves in the last fifth of the plays by at most a "
-    "twentieth of itself, up or down, two standard errors included; one that grows with the plays "
-    "would grow by a fifth of itself. Not decided: it moves by no more than two standard errors, "
-    "but they allow for more than a twentieth, or there is a single run",
+    "twentieth of itself, up or down, all of the interval included; one that grows with the plays "
+    "would grow by a fifth of itself. It does not hold if all of the interval is beyond the "
+    "twentieth",
     "early": "at some checkpoint t the unguarded policy is below the floor in the mean over the n "
     "runs, by more than 2w√(t/n), w being the most that one reward can move its account; where its "
     "expectation is not below the floor, chance does that at a checkpoint in less than one study "
-    "of 2,900. Not decided: runs fall below the floor, but by no more than that",
+    "of 2,900. It does not hold if no run is ever below the floor",
 }
-"""When a claim is said to hold, and when it is not decided: ours, the paper has words only."""
+"""When a claim is said to hold, and when it is not: ours, the paper has words only."""
+UNDECIDED = (
+    "No claim is decided by fewer than 5 runs, nor by an interval that allows for both. And none "
+    "but the first is by a horizon that is too short: one by whose last fifth, in some run, the "
+    "guarded policy has not explored as often as the unguarded one needs to reach its lowest "
+    "point above or below the floor. That the unguarded policy falls can be seen early, that it "
+    "does not cannot. An interval is the mean over the runs ± its margin, at 95 %, by Student's t."
+)
+"""When no claim is decided, whatever its rule."""
 
 
 def claims(panel: Panel, frame: pl.DataFrame) -> list[Claim]:
     """The paper's claims about one panel, from its rows; no comparator, no claim about it.
 
-    Source: Du, Wang, Huang 2021, Experiments. The rules are ours, see ``RULES``.
+    Source: Du, Wang, Huang 2021, Experiments. The rules are ours, see ``RULES``, ``UNDECIDED``.
     """
     found = [_kept(panel, frame), _flat(panel, frame)]
     if panel.comparator is not None:
         found.append(_lower(panel, frame, panel.comparator))
-    return [*found, _constant(panel, frame), _early(panel, frame)]
+    found += [_constant(panel, frame), _early(panel, frame)]
+    short, scarce = _short(panel, frame), few(frame.get_column("run").n_unique())
+    return [_withheld(claim, scarce, short) for claim in found]
+
+
+def _withheld(claim: Claim, scarce: str, short: str) -> Claim:
+    """The claim undecided, where the runs are too few or too short for its verdict."""
+    refuted = claim.key == "kept" and claim.holds is False
+    seen = claim.key == "kept" or (claim.key == "early" and claim.holds)
+    why = "" if refuted else scarce or ("" if seen else short)
+    return claim._replace(holds=None, found=f"{why}; {claim.found}") if why else claim
+
+
+def _short(panel: Panel, frame: pl.DataFrame) -> str:
+    """Why the horizon is too short to judge; "" if it is not.
+
+    Guarded and unguarded policy meet the same rewards at the same turn. So in each run default
+    plays are due until the guarded one has come to the turn at which the other's account is
+    lowest; from there on each turn pays for itself.
+    """
+    t = plays(frame)
+    lowest = curves(frame, panel.unguarded, "slack").argmin(axis=1)
+    turns = t[np.minimum(lowest + 1, len(t) - 1)]  # the lowest play lies before this checkpoint
+    last = int((t < LAST * t[-1]).sum())
+    explored = t[last] - curves(frame, panel.guarded, "default_plays")[:, last]
+    worst = int((explored - turns).argmin())
+    if explored[worst] >= turns[worst]:
+        return ""
+    return (
+        f"horizon too short: {panel.guarded} explores {explored[worst]:,} times by play "
+        f"{t[last]:,} of a run, where {panel.unguarded} alone falls until play "
+        f"{t[lowest[worst]]:,}"
+    )
 
 
 def _kept(panel: Panel, frame: pl.DataFrame) -> Claim:
@@ -74,21 +116,20 @@ def _kept(panel: Panel, frame: pl.DataFrame) -> Claim:
     least = float(curves(frame, name, "minimum_slack").min())
     return Claim(
         "kept", f"{name} never violates the constraint", below == 0 and least >= 0,
-        f"{below:,} plays below the floor; least slack {least:,.4g}",
+        f"{brief(below)} plays below the floor; least slack {brief(least)}",
     )  # fmt: skip
 
 
 def _flat(panel: Panel, frame: pl.DataFrame) -> Claim:
     t, made = plays(frame), curves(frame, panel.guarded, "default_plays")
     last = since(t, made)
-    mean = float(made[:, -1].mean())
     holds = last <= LAST * t[-1]
     said = (
         f"flat from play {last:,} on in every run" if holds
         else f"not flat within the horizon: a run plays the default as late as play {last:,}"
     )  # fmt: skip
     claim = f"{panel.guarded}'s default plays stop within the horizon"
-    return Claim("flat", claim, bool(holds), f"{said}; {mean:,.0f} in the mean")
+    return Claim("flat", claim, bool(holds), f"{said}; {brief(made[:, -1].mean())} in the mean")
 
 
 def since(t: Any, made: Any) -> int:
@@ -103,13 +144,12 @@ def since(t: Any, made: Any) -> int:
 
 def _lower(panel: Panel, frame: pl.DataFrame, rival: str) -> Claim:
     gap = _end(frame, panel.guarded) - _end(frame, rival)
-    error = _error(gap)
+    mean, error = gap.mean(), margin(gap)
     wins = int((gap < 0).sum())
     return Claim(
         "lower", f"{panel.guarded} has lower regret than {rival}",
-        bool(gap.mean() < -2 * error),
-        f"difference {gap.mean():,.0f} ± {error:,.2g} at the horizon; lower in {wins} of "
-        f"{len(gap)} runs",
+        _decided(mean + error < 0, mean - error > 0),
+        f"difference {estimate(gap)} at the horizon; lower in {wins} of {len(gap)} runs",
     )  # fmt: skip
 
 
@@ -118,13 +158,12 @@ def _constant(panel: Panel, frame: pl.DataFrame) -> Claim:
     extra = curves(frame, name, "regret") - curves(frame, rival, "regret")
     before = max(0, int((t <= LAST * t[-1]).sum()) - 1)
     growth = extra[:, -1] - extra[:, before]
-    whole, moved = float(extra[:, -1].mean()), float(growth.mean())
-    error = _error(growth) if len(growth) > 1 else inf  # one run tells nothing of the others
-    holds = abs(moved) + 2 * error <= SHARE * abs(whole)
+    whole, moved, error = float(extra[:, -1].mean()), abs(growth.mean()), margin(growth)
+    most = SHARE * abs(whole)
     return Claim(
         "constant", f"{name}'s extra regret over {rival} is constant in the end",
-        True if holds else None if abs(moved) <= 2 * error else False,
-        f"extra regret {whole:,.0f}; {moved:+,.3g} ± {error:,.2g} in the last fifth",
+        _decided(moved + error <= most, moved - error > most),
+        f"extra regret {brief(whole)}; {estimate(growth, signed=True)} in the last fifth",
     )  # fmt: skip
 
 
@@ -136,20 +175,18 @@ def _early(panel: Panel, frame: pl.DataFrame) -> Claim:
     t, mean = plays(frame), curves(frame, name, "slack").mean(axis=0)
     chance = CHANCE * panel.swing * np.sqrt(t / len(below))
     worst = int((mean / chance).argmin())
-    holds = bool(mean[worst] < -chance[worst])
     return Claim(
         "early", f"{name} falls below the floor while it explores, by more than chance",
-        True if holds else None if fallen else False,
-        f"{fallen} of {len(below)} runs fall below the floor, for {below.mean():,.0f} plays in the "
-        f"mean, by at most {max(0.0, -least):,.0f}; at play {t[worst]:,} the mean "
+        _decided(mean[worst] < -chance[worst], not fallen),
+        f"{fallen} of {len(below)} runs fall below the floor, for {brief(below.mean())} plays in "
+        f"the mean, by at most {brief(max(0.0, -least))}; at play {t[worst]:,} the mean "
         f"slack is {brief(mean[worst])}, chance makes {brief(chance[worst])}",
     )  # fmt: skip
 
 
+def _decided(holds: Any, fails: Any) -> bool | None:
+    return True if holds else False if fails else None
+
+
 def _end(frame: pl.DataFrame, name: str) -> Any:
     return curves(frame, name, "regret")[:, -1]
-
-
-def _error(values: Any) -> float:
-    """The standard error of the mean; 0 for a single run."""
-    return float(values.std(ddof=1) / sqrt(len(values))) if len(values) > 1 else 0.0

@@ -96,11 +96,12 @@ def _keep(
     store.keep(name, run, groups.frame(panels, plan, run, traces))
 
 
-def conclude(store: Store) -> dict[str, Any]:
+def conclude(store: Store, drawn: Callable[[], object] = lambda: None) -> dict[str, Any]:
     """Write tables, figures and the report of the runs that are finished; return the summary.
 
     What is written depends on the finished runs only, not on how often the study stopped; where
     the store says so, it is with the regret bounds, and the default plays that are foretold.
+    ``drawn`` is called after each panel.
     """
     from surefoot.study.report import write
 
@@ -110,6 +111,7 @@ def conclude(store: Store) -> dict[str, Any]:
             with uninterrupted():
                 page = _page(store, panel, of_panel(frame, panel))
             pages.append(page)
+            drawn()
         tables.append(frame)
     entries = [page.found for page in pages]
     summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}

@@ -12,9 +12,10 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.study.caption import amount, brief
-from surefoot.study.claims import RULES
+from surefoot.study.claims import RULES, UNDECIDED
 from surefoot.study.output import replacing
 from surefoot.study.panel import Panel
+from surefoot.study.verdict import EACH, tally
 
 
 class Page(NamedTuple):
@@ -81,6 +82,7 @@ def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     body = [
         _OPENING,
+        _summed(pages),
         _contents(pages),
         f"<main>{_claims(pages)}{''.join(map(_panel, pages))}</main>",
         f"<footer><p>Seed {summary['seed']}. Versions: {escape(versions)}.</p></footer>",
@@ -90,6 +92,15 @@ def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Conservative bandits: the study</title><style>{_STYLE}</style></head>\n"
         f"<body>{chr(10).join(body)}</body></html>\n"
+    )
+
+
+def _summed(pages: Sequence[Page]) -> str:
+    """How many claims hold, first of all."""
+    found = [claim["holds"] for page in pages for claim in page.found["claims"]]
+    return (
+        f"<p><strong>The paper's claims in these runs: {tally(found)}.</strong> {EACH} "
+        '<a href="#claims">Panel by panel</a></p>'
     )
 
 
@@ -130,7 +141,7 @@ def _claims(pages: Sequence[Page]) -> str:
         f'<thead><tr><th scope="col">panel</th>{head}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
         "<h3>When a claim is said to hold, and when it is not decided</h3>"
-        f"<dl>{rules}</dl></section>"
+        f"<dl>{rules}</dl><p>{escape(UNDECIDED)} {EACH}</p></section>"
     )
 
 
@@ -138,10 +149,10 @@ def _verdict(holds: bool | None) -> str:
     """A cell that colour is not needed for.
 
     >>> _verdict(True), _verdict(None)
-    ('<td>✓ holds</td>', '<td class="open">? not decided by these runs</td>')
+    ('<td>✓ holds</td>', '<td class="open">? not decided</td>')
     """
     if holds is None:
-        return '<td class="open">? not decided by these runs</td>'
+        return '<td class="open">? not decided</td>'
     return "<td>✓ holds</td>" if holds else '<td class="no">✗ does not hold</td>'
 
 
@@ -175,7 +186,7 @@ def _numbers(panel: Panel, found: dict[str, Any]) -> str:
     ]
     title = (
         f"After {found['horizon']:,} plays: mean over {found['runs']} runs, least and most below; "
-        f"one who earns exactly the floor has regret {amount(round(found['baseline_regret'], 1))}"
+        f"one who earns exactly the floor has regret {brief(found['baseline_regret'])}"
     )
     return _table(title, ["agent", *heads.values()], rows)
 

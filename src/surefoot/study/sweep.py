@@ -27,10 +27,11 @@ class Sweep:
 
     @classmethod
     def of(cls, *panels: Panel) -> Self:
-        """The sweep of these panels."""
+        """The sweep of these panels, in the order of the problems and of their numbers."""
         if len({(panel.runs, panel.seed) for panel in panels}) != 1:
             raise InvalidInput("panels of one study must have the same runs and the same seed")
-        return cls(panels)
+        order = list(PROBLEMS)
+        return cls(tuple(sorted(panels, key=lambda p: (order.index(p.problem), *p.place.values()))))
 
     @property
     def runs(self) -> int:
@@ -53,7 +54,7 @@ class Sweep:
 
         >>> sweep = Sweep.of(*paper("cmab"))
         >>> {name: len(panels) for name, panels in sweep.groups.items()}
-        {'cmab-K144': 1, 'cmab-K24': 1, 'cmab-K72': 3}
+        {'cmab-K24': 1, 'cmab-K72': 3, 'cmab-K144': 1}
         """
         found: dict[str, list[Panel]] = {}
         for panel in self.panels:
@@ -118,15 +119,16 @@ def read(name: str) -> Panel:
 
 
 def paper(*problems: str) -> list[Panel]:
-    """The paper's panels of some problems, by default all, in the order of their names.
+    """The paper's panels of some problems, by default all, in numerical order.
 
     >>> [(panel.K, panel.alpha) for panel in paper("cmab")]
-    [(144, 0.05), (24, 0.05), (72, 0.05), (72, 0.1), (72, 0.15)]
+    [(24, 0.05), (72, 0.05), (72, 0.1), (72, 0.15), (144, 0.05)]
     """
     folder = resources.files("surefoot.study") / "panels"
     names = sorted(file.name.removesuffix(".toml") for file in folder.iterdir())
     wanted = problems or tuple(PROBLEMS)
-    return [read(name) for key in wanted for name in names if name.startswith(f"{key}-")]
+    panels = [read(name) for key in wanted for name in names if name.startswith(f"{key}-")]
+    return list(Sweep.of(*panels).panels)
 
 
 def _known(panel: Panel) -> dict[str, str | None]:
