@@ -197,8 +197,9 @@ def test_an_entry_says_which_configuration_it_is_under(tmp_path):
 
 
 def test_one_folder_for_the_journals_of_two_stores(tmp_path):
-    stores = [MemoryStore(Clock()) for _ in range(2)]
-    stores[1]._clock.time += 1
+    clocks = [Clock(), Clock()]
+    clocks[1].time += 1
+    stores = [MemoryStore(clock) for clock in clocks]
     one = opened(stores[0], tmp_path)
     play = one.select(id="a")
     one.flush()

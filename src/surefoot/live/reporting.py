@@ -18,6 +18,7 @@ from surefoot.live.store.moves import ID
 
 if TYPE_CHECKING:
     from surefoot.live.store import Tx
+    from surefoot.live.store.base import PlayRow
     from surefoot.live.worker import Worker
 
 T = TypeVar("T")
@@ -119,13 +120,16 @@ class Reporting:
             if early is not None:
                 return early
 
-        def work(tx: Tx) -> tuple[Outcome, Exception | None]:
+        def work(tx: Tx) -> tuple[Outcome, Exception | None, PlayRow | None]:
             self._current(tx).unlearnt = None
-            outcome = self._booked(tx, self._row(tx, name), telling)
-            return outcome, self._fold.unlearnt
+            row = self._row(tx, name)
+            outcome = self._booked(tx, row, telling)
+            return outcome, self._fold.unlearnt, tx.play(row.id)
 
         outcome: Outcome
-        outcome, unlearnt = self._run(work)
+        outcome, unlearnt, row = self._run(work)
+        if self._worker is not None:
+            self._worker.entered(name, row)
         if unlearnt is not None:
             raise unlearnt
         return outcome

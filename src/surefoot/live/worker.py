@@ -83,6 +83,8 @@ class Worker:
         self._lease: LeaseRow | None = None
         """None: no exploration may be decided here until the next flush brings one."""
         self._local: Fold | None = None
+        self._unsure = False
+        """Whether the newest flush may have been kept though its answer got lost."""
         self._number = 0
         self._hold = 0
         """What the newest exploration could lose: leases are sized by it."""
@@ -123,9 +125,21 @@ class Worker:
             if name in self._asked and self._live.store.play(self._live._account, name) is None:
                 raise names.given_twice(name, self._asked[name])
             known = self._own.get(name) or self._adopted(name)
+            if known is not None and self._unsure and _is_final(known.row, telling):
+                self._renew()
+                known = self._own.get(name) or self._adopted(name)
             if known is None or self._local is None:
                 return None
+            if known.entry is None and _is_final(known.row, telling):
+                return None
             return self._book(name, known, self._local, telling)
+
+    def entered(self, name: str, row: PlayRow | None) -> None:
+        """Take in what the ledger has of a play after a report that it took itself."""
+        with self._lock:
+            known = self._own.get(name)
+            if known is not None and known.entry is None and row is not None:
+                self._own[name] = known._replace(row=row)
 
     def _book(self, name: str, known: Own, local: Fold, telling: Telling) -> Outcome:
         booked = book(local, known.row, known.given, telling)
@@ -287,8 +301,9 @@ class Worker:
         if steps:
             live._catch_up()
         # Should the answer get lost, the lease may be closed: it must not be spent any more.
-        self._lease = None
+        self._lease, self._unsure = None, True
         twins, lease, entry = live._run(work)
+        self._unsure = False
         self._steps.clear()
         self._journal.clear()
         self._since = monotonic()
@@ -311,6 +326,15 @@ class Worker:
             if play in self._live._fold.waiting:
                 kept[name] = Own(known.row._replace(id=play), known.given, None)
         return kept
+
+
+def _is_final(row: PlayRow, telling: Telling) -> bool:
+    """Whether a report may come second for good: then a play in the ledger is asked for there.
+
+    A reward after another worker's ``reap`` is late and booked all the same; a void or a fall-back
+    is not, and would be acknowledged for nothing.
+    """
+    return telling.how in ("void", "fall_back") and row.state == "open"
 
 
 def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 
 from surefoot._exact import shown
@@ -159,6 +160,37 @@ class Store(ABC):
 def wall_clock() -> int:
     """This machine's clock, in microseconds since 1970."""
     return time.time_ns() // 1000
+
+
+Clock = Callable[[], int]
+"""Returns microseconds since 1970."""
+
+_LATEST = 1 << 62
+"""What is later leaves no room for a deadline within 64 bits."""
+
+
+def checked_clock(clock: Any) -> Clock:
+    """A clock of the caller's own, each of whose times is looked at before anything is written.
+
+    Takes an int of Python or numpy, 0 or more. InvalidInput for any other time, and for what is no
+    clock: a float has no exact text, so no ledger can hold it.
+    """
+    if not callable(clock):
+        raise InvalidInput(
+            f"clock = {shown(clock)} must be a function that returns microseconds since 1970"
+        )
+
+    def time() -> int:
+        moment = clock()
+        whole = isinstance(moment, Integral) and not isinstance(moment, bool)
+        if not whole or not 0 <= moment < _LATEST:
+            raise InvalidInput(
+                f"clock() returned {shown(moment)} ({type(moment).__name__}); it must return an "
+                "int, microseconds since 1970, e.g. time.time_ns() // 1000"
+            )
+        return int(moment)
+
+    return time
 
 
 def page(after: int, limit: int | None) -> tuple[int, int | None]:

@@ -9,9 +9,11 @@ from typing import TypeVar
 from surefoot.live.entries import Entry
 from surefoot.live.store.base import (
     AccountRow,
+    Clock,
     LeaseRow,
     PlayRow,
     Store,
+    checked_clock,
     checked_snapshot,
     inside_a_work,
     new_account,
@@ -37,8 +39,8 @@ class MemoryStore(Store):
     True
     """
 
-    def __init__(self, clock: Callable[[], int] = wall_clock) -> None:
-        self._clock = clock
+    def __init__(self, clock: Clock = wall_clock) -> None:
+        self._clock = checked_clock(clock)
         self._lock = threading.RLock()
         self._accounts: dict[str, _Account] = {}
         self._working = False

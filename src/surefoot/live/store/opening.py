@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 from surefoot._exact import shown
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.live.store.base import Store
+from surefoot.live.store.base import Clock, Store
 from surefoot.live.store.memory import MemoryStore
 
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
@@ -17,7 +16,7 @@ _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
 
 def open_store(
     target: str | Path | Store,
-    clock: Callable[[], int] | None = None,
+    clock: Clock | None = None,
     *,
     new: bool = True,
     read_only: bool = False,

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from typing import Any
 
 import sqlalchemy as sa
@@ -12,6 +11,7 @@ from surefoot._exact import shown
 from surefoot._redact import redacted
 from surefoot.live.store import sql
 from surefoot.live.store.address import address
+from surefoot.live.store.base import Clock, checked_clock
 from surefoot.live.store.database import DatabaseStore
 
 _NOW = sa.text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)")
@@ -32,13 +32,13 @@ class PostgresStore(DatabaseStore):
     def __init__(
         self,
         url: str,
-        clock: Callable[[], int] | None = None,
+        clock: Clock | None = None,
         timeout: float = 30.0,
         *,
         read_only: bool = False,
     ) -> None:
         """Connect; ``timeout`` is how many seconds to wait for another process's commit."""
-        self._clock = clock
+        self._clock = None if clock is None else checked_clock(clock)
         self._timeout = timeout
         where = address(url)
         writes = sa.create_engine(where, isolation_level="READ COMMITTED", pool_pre_ping=True)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import sqlite3
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 from typing import Any
@@ -17,7 +17,7 @@ from sqlalchemy.dialects.sqlite import insert
 from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
-from surefoot.live.store.base import wall_clock
+from surefoot.live.store.base import Clock, checked_clock, wall_clock
 from surefoot.live.store.database import DatabaseStore
 
 
@@ -34,13 +34,13 @@ class SQLiteStore(DatabaseStore):
     def __init__(
         self,
         path: str | Path,
-        clock: Callable[[], int] = wall_clock,
+        clock: Clock = wall_clock,
         timeout: float = 30.0,
         *,
         read_only: bool = False,
     ) -> None:
         """Open the file; ``timeout`` is how many seconds to wait for another process's commit."""
-        self._clock = clock
+        self._clock = checked_clock(clock)
         self._timeout = timeout
         path = Path(path)
         name = repr(redacted(str(path)))
