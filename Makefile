@@ -1,6 +1,6 @@
 # The verbs of a contributor. Each is one command that can be typed without make, too.
 .DEFAULT_GOAL := help
-.PHONY: help init test full lint types layers docs bench torture pin clean
+.PHONY: help init test full lint types layers docs bench chaos torture pin clean
 
 help: ## this list
 	@awk -F ':.*## ' '/^[a-z]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -37,6 +37,9 @@ bench: ## time everything (benchmarks/*.md, half an hour), and what is marked as
 	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
 	uv run benchmarks/plot.py
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
+
+chaos: ## let loose on live experiments for five minutes, and audit what they acknowledged
+	uv run scripts/chaos.py
 
 torture: ## faults, killed processes and planted bugs, into docs/reliability.md (most of a day)
 	uv run scripts/reliability.py

@@ -1,0 +1,132 @@
+"""The servers of the rig: a PostgreSQL that can be crashed, and a real pgbouncer before it."""
+
+import pwd
+import shutil
+import signal
+import subprocess
+import tempfile
+import uuid
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import psycopg
+from psycopg import sql
+
+from live.postgres import free_port, programs, unprivileged, wait_for
+
+PASSWORD = "hunter2secret"
+"""It is in every address that the workers get; it must be in nothing that they print."""
+FLAGS = {
+    "listen_addresses": "127.0.0.1",
+    "unix_socket_directories": "",
+    "max_connections": "80",
+    "shared_buffers": "16MB",
+    "wal_writer_delay": "10s",  # what was committed asynchronously is lost in a crash
+}
+
+
+def as_whom(home: Path) -> dict:
+    """How a server's process is started: not as root, with a folder of its own."""
+    user = unprivileged()
+    options = {"cwd": home, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    if user is None:
+        return options
+    shutil.chown(home, user)
+    return options | {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
+
+
+class Postgres:
+    """A throw-away cluster."""
+
+    def __init__(self, home: Path) -> None:
+        self.binaries, self.data = programs(), home / "data"
+        self.options, self.port = as_whom(home), free_port()
+        self.server: subprocess.Popen | None = None
+        subprocess.run(
+            [self.binaries / "initdb", "-D", self.data, "-A", "trust", "-U", "surefoot",
+             "-E", "UTF8", "--locale=C", "--no-sync"],
+            check=True, **self.options,
+        )  # fmt: skip
+
+    def address(self, database: str = "postgres", port: int | None = None) -> str:
+        return f"postgresql://surefoot:{PASSWORD}@127.0.0.1:{port or self.port}/{database}"
+
+    def start(self) -> None:
+        flags = [f"--{name}={value}" for name, value in FLAGS.items()]
+        self.server = subprocess.Popen(
+            [self.binaries / "postgres", "-D", self.data, f"--port={self.port}", *flags],
+            **self.options,
+        )
+        wait_for(self.address(), self.server)
+
+    def stop(self, crash: bool = False) -> None:
+        """Stop it without waiting for clients; ``crash``: nor for anything to be written."""
+        if self.server is not None:
+            self.server.send_signal(signal.SIGQUIT if crash else signal.SIGINT)
+            self.server.wait(timeout=60)
+            self.server = None
+
+    def run(self, statement: str, *names: str, database: str = "postgres", values=()) -> list:
+        """Run a statement, in which each {} is a name."""
+        composed = sql.SQL(statement).format(*map(sql.Identifier, names))
+        with psycopg.connect(self.address(database), autocommit=True) as connection:
+            found = connection.execute(composed, values)
+            return found.fetchall() if found.description else []
+
+    def new_database(self) -> str:
+        name = f"chaos_{uuid.uuid4().hex[:12]}"
+        self.run("CREATE DATABASE {}", name)
+        return name
+
+    def drop(self, name: str) -> None:
+        self.run("DROP DATABASE IF EXISTS {} WITH (FORCE)", name)
+
+
+@contextmanager
+def postgres() -> Iterator[Postgres | None]:
+    """A running cluster; None where PostgreSQL is not installed."""
+    if programs() is None:
+        yield None
+        return
+    home = Path(tempfile.mkdtemp(prefix="surefoot-chaos-pg-"))
+    server = None
+    try:
+        server = Postgres(home)
+        server.start()
+        yield server
+    finally:
+        if server is not None:
+            server.stop()
+        shutil.rmtree(home, ignore_errors=True)
+
+
+def bouncer_program() -> str | None:
+    return shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin:/usr/local/sbin")
+
+
+@contextmanager
+def pgbouncer(server: Postgres, pool: int = 3) -> Iterator[int]:
+    """A pgbouncer in transaction mode with a small pool; yields its port."""
+    home, port = Path(tempfile.mkdtemp(prefix="surefoot-chaos-pool-")), free_port()
+    (home / "users.txt").write_text(f'"surefoot" "{PASSWORD}"\n"other" ""\n')
+    (home / "pool.ini").write_text(
+        "[databases]\n"
+        f"* = host=127.0.0.1 port={server.port}\n"
+        "[pgbouncer]\n"
+        f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
+        f"auth_type = trust\nauth_file = {home}/users.txt\n"
+        f"pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 200\n"
+        f"logfile = {home}/log\npidfile = {home}/pid\n"
+    )
+    options = as_whom(home)
+    for file in home.iterdir():
+        file.chmod(0o644)
+    process = subprocess.Popen([bouncer_program(), home / "pool.ini"], **options)
+    try:
+        wait_for(server.address(port=port), process)
+        yield port
+    finally:
+        process.terminate()
+        process.wait(timeout=30)
+        shutil.rmtree(home, ignore_errors=True)
