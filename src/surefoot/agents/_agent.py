@@ -59,6 +59,8 @@ class Agent(Changing):
         self._scores = has(policy, "best")
         self._checks = has(policy, "check")
         self._unit = bool(getattr(policy, "unit_rewards", False))
+        if self._unit and has(policy, "count_in"):
+            policy.count_in(self._books.high - self._books.low)  # type: ignore[attr-defined]
         self._numbered = self._actions.numbered
         self._labels = self.arms if self._numbered else ()  # at hand, for every play
 

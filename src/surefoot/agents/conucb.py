@@ -14,7 +14,7 @@ from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
     NANO,
     IndexKernels,
-    add,
+    add_units,
     pledge,
     register_index,
 )
@@ -36,6 +36,8 @@ class ConUCBRecord(NamedTuple):
     """The part of an iterated-logarithm psi that does not depend on n."""
     slope: float
     """The factor of its ln ln(1+n)."""
+    unit: float = NANO
+    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
 
 
 def _init(policy: ConUCBRecord, n_arms: int) -> Any:
@@ -52,9 +54,9 @@ def _index(policy: ConUCBRecord, state: Any, k: int, s: float, best: float) -> A
 
 
 def _update(policy: ConUCBRecord, state: Any, k: int, reward: float) -> None:
-    add(policy, state, k, reward)
+    add_units(policy, state, k, reward)
     plays = state[0][k]
-    mean = float(state[1][k]) / NANO / plays
+    mean = float(state[1][k]) / policy.unit / plays
     if policy.simple:
         psi = 2.0 * (math.log(policy.level) + 3.0 * math.log(plays))
     else:
@@ -78,25 +80,25 @@ register_index(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledg
 
 def _live_best(
     m: int, simple: bool, scale: float, level: float, constant: float, slope: float,
-    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
 ) -> tuple[int, float]:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope)
+    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
     return foremost(record, (plays, sums, upper, lower), ceilings, m)
 
 
 def _live_update(
     k: int, reward: float, simple: bool, scale: float, level: float, constant: float, slope: float,
-    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
 ) -> None:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope)
+    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
     learn(record, (plays, sums, upper, lower), ceilings, k, reward)
 
 
 def _live_pledge(
     k: int, simple: bool, scale: float, level: float, constant: float, slope: float,
-    plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
+    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
 ) -> Any:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope)
+    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
     return pledge(record, (plays, sums, upper, lower), k)
 
 

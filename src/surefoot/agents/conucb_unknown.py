@@ -92,8 +92,8 @@ class _WithDefault(IndexPolicy):
     """The index policy of ConUCB, and what is known of the default's mean."""
 
     def __init__(self, record: Any, n_arms: int | None, arms: Sequence[Any] | None) -> None:
-        super().__init__(record, n_arms, arms)
         self._default = _kernels.init(record, 1)
+        super().__init__(record, n_arms, arms)
 
     @property
     def default(self) -> tuple[float, float]:
@@ -104,11 +104,15 @@ class _WithDefault(IndexPolicy):
         """Learn one reward in [0, 1] of the default."""
         _kernels.update(self.record, self._default, 0, reward)
 
+    def _rescaled(self, rows: Any, unit: float) -> Any:
+        self._default = super()._rescaled(self._default, unit)
+        return super()._rescaled(rows, unit)
+
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
         return {**super().state(), "default": [list(row) for row in self._default]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""
-        super().restore(state)
         self._default = tuple(list(row) for row in state["default"])
+        super().restore(state)

@@ -18,7 +18,7 @@ from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
     NANO,
     IndexKernels,
-    add,
+    add_units,
     no_pledge,
     register_index,
 )
@@ -29,6 +29,8 @@ class MOSSRecord(NamedTuple):
     """Parameters of UnbalancedMOSS for the regular arms; ``level`` is (n/B_1)^2."""
 
     level: float
+    unit: float = NANO
+    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
 
 
 @jittable
@@ -51,24 +53,25 @@ def _index(policy: MOSSRecord, state: Any, k: int, s: float, best: float) -> Any
 
 
 def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
-    add(policy, state, k, reward)
+    add_units(policy, state, k, reward)
     plays = state[0][k]
-    state[2][k] = float(state[1][k]) / NANO / plays + _bonus(policy.level, plays)
+    state[2][k] = float(state[1][k]) / policy.unit / plays + _bonus(policy.level, plays)
 
 
 register_index(MOSSRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
 
 
 def _live_best(
-    m: int, level: float, plays: Any, sums: Any, indices: Any, ceilings: Any
+    m: int, level: float, unit: float, plays: Any, sums: Any, indices: Any, ceilings: Any
 ) -> tuple[int, float]:
-    return foremost(MOSSRecord(level), (plays, sums, indices), ceilings, m)
+    return foremost(MOSSRecord(level, unit), (plays, sums, indices), ceilings, m)
 
 
 def _live_update(
-    k: int, reward: float, level: float, plays: Any, sums: Any, indices: Any, ceilings: Any
-) -> None:
-    learn(MOSSRecord(level), (plays, sums, indices), ceilings, k, reward)
+    k: int, reward: float, level: float, unit: float,
+    plays: Any, sums: Any, indices: Any, ceilings: Any,
+) -> None:  # fmt: skip
+    learn(MOSSRecord(level, unit), (plays, sums, indices), ceilings, k, reward)
 
 
 wrap_index(MOSSRecord, _live_best, _live_update)

@@ -9,11 +9,14 @@ from typing import Any, Self
 
 import numpy as np
 
+from surefoot._exact import PLAYS
 from surefoot.policies import _compiled, _kernels
 from surefoot.policies._compiled import SHIFT
 from surefoot.policies._kernels import MARGIN
 from surefoot.policies.base import arm_labels
 
+_FITS = (2**63 - 1) // PLAYS
+"""Units whose sum over the plays of the books fits the 64 bits of compiled code."""
 BEST, UPDATE, PLEDGE = range(3)
 """The compiled wrappers of an index policy."""
 
@@ -38,12 +41,15 @@ class IndexPolicy:
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.record = record
+        self._told = 0
+        """How many units the range of rewards spans in an agent's books, once there are such."""
         self._kernels = _kernels.INDEX_KERNELS[type(record)]
         self._begin(0, self._kernels.init(record, self.n_arms))
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         compiled = _compiled.ready(type(self.record).__name__.removesuffix("Record"))
-        rows = None if compiled is None else _compiled.arrays(state)
+        fits = self._told <= _FITS
+        rows = _compiled.arrays(state) if compiled is not None and fits else None
         self.turns, self._state = turns, state if rows is None else rows
         self._compiled = None if rows is None else compiled
         if self._compiled is None:
@@ -51,6 +57,26 @@ class IndexPolicy:
         else:
             self._ceilings = np.full(self.n_arms + 1, -math.inf)
             self._parts = (*self.record, *self._state, self._ceilings)
+
+    def count_in(self, width: int) -> None:
+        """Sum rewards up in the units of an agent's books, ``width`` of which span their range.
+
+        Then equal sums tie. What was learned in other units, by a file older than this for one, is
+        converted to the nearest.
+        """
+        self._told = width
+        record = self.record
+        if not hasattr(record, "unit") or record.unit == (unit := _kernels.unit_of(width)):
+            return
+        rows = self._rescaled(self._lists(), unit)
+        self.record = record._replace(unit=unit)
+        self._begin(self.turns, rows)
+
+    def _rescaled(self, rows: Any, unit: float) -> Any:
+        """The state with its sums in other units."""
+        plays, sums, *rest = rows
+        before, after = int(self.record.unit), int(unit)
+        return plays, [rounded(total * after, before) for total in sums], *rest
 
     def _look_ahead(self, turn: int) -> None:
         """Draw up every arm's ceiling, good for the turns up to this one."""
@@ -132,18 +158,28 @@ class IndexPolicy:
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
-        return {"turns": self.turns, "arms": [*self._lists()]}
+        unit = getattr(self.record, "unit", _kernels.NANO)
+        finer = {} if unit == _kernels.NANO else {"unit": int(unit)}
+        return {"turns": self.turns, "arms": [*self._lists()], **finer}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""
         rows = tuple(list(row) for row in state["arms"])
         if [len(row) for row in rows] != [self.n_arms] * len(self._state):
             raise ValueError(f"the saved state is not of {self.n_arms} arms")
+        if hasattr(self.record, "unit"):  # that of the state; billionths in files older than units
+            self.record = self.record._replace(unit=float(state.get("unit", _kernels.NANO)))
         self._begin(int(state["turns"]), rows)
+        if self._told:
+            self.count_in(self._told)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings: the labels and the parameter record."""
-        return {"arms": list(self.arms), **self.record._asdict()}
+        return {"arms": list(self.arms), **self._settings()}
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters that are the user's."""
+        return {key: x for key, x in self.record._asdict().items() if key != "unit"}
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
@@ -151,5 +187,10 @@ class IndexPolicy:
         return cls(**config)
 
     def __repr__(self) -> str:
-        settings = ", ".join(f"{key}={value!r}" for key, value in self.record._asdict().items())
+        settings = ", ".join(f"{key}={value!r}" for key, value in self._settings().items())
         return f"{type(self).__name__}(n_arms={self.n_arms}, {settings})"
+
+
+def rounded(number: int, over: int) -> int:
+    """The quotient of two ints to the nearest int."""
+    return (2 * number + over) // (2 * over)

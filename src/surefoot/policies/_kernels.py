@@ -16,7 +16,12 @@ from typing import Any, NamedTuple
 from surefoot._jit import jittable
 
 NANO = 1e9
-"""Policies keep sums in integer billionths: equal sums tie exactly, in whatever order they came."""
+"""Policies keep sums in whole units, of which the range of rewards has so many (unless the books
+that an agent keeps count it otherwise, see ``unit_of``): equal sums tie exactly, in whatever order
+they came."""
+WIDEST = 2**51
+"""So many units in the range are still read off a reward in [0, 1]: it is off by 2**-53 of itself,
+its product with them by as much again, and the sum is less than half a unit."""
 
 
 MARGIN = 1e-9
@@ -211,8 +216,27 @@ def count_and_sum(policy: Any, n_arms: int) -> tuple[list[int], list[int]]:
     return [0] * n_arms, [0] * n_arms
 
 
+def unit_of(width: int) -> float:
+    """The units in a range of rewards, in which a policy sums them up without rounding.
+
+    ``width``: how many the books count in it. Billionths where they hold a whole number of those
+    or where nothing finer can be told.
+
+    >>> unit_of(10**9), unit_of(10**6), unit_of(3 * 10**9)
+    (1000000000.0, 1000000000.0, 3000000000.0)
+    """
+    return NANO if width > WIDEST or NANO % width == 0 else float(width)
+
+
 @jittable
 def add(policy: Any, state: Any, k: int, reward: float) -> None:
-    """Count one reward of arm k and add it, in billionths, to its exact sum."""
+    """Count one reward of arm k and add it, in billionths of the range, to its sum."""
     state[0][k] += 1
     state[1][k] += math.floor(reward * NANO + 0.5)
+
+
+@jittable
+def add_units(policy: Any, state: Any, k: int, reward: float) -> None:
+    """Count one reward of arm k and add it, in the units of the record, to its exact sum."""
+    state[0][k] += 1
+    state[1][k] += math.floor(reward * policy.unit + 0.5)

@@ -14,7 +14,7 @@ from surefoot.policies._index import IndexPolicy
 from surefoot.policies._kernels import (
     NANO,
     IndexKernels,
-    add,
+    add_units,
     count_and_sum,
     no_pledge,
     register_index,
@@ -28,6 +28,8 @@ class KLUCBRecord(NamedTuple):
     """Parameters of KL-UCB; ``c`` is the constant before ln ln m."""
 
     c: float = 0.0
+    unit: float = NANO
+    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
 
 
 def _scale(policy: KLUCBRecord, m: int) -> Any:
@@ -41,7 +43,7 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
     plays = state[0][k]
     if plays == 0:
         return math.inf
-    p = float(state[1][k]) / NANO / plays
+    p = float(state[1][k]) / policy.unit / plays
     level = s / plays
     if level <= 0.0 or p >= 1.0:
         return p
@@ -76,15 +78,19 @@ def _kl(p: float, q: float) -> float:
     return total
 
 
-register_index(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+register_index(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units, no_pledge))
 
 
-def _live_best(m: int, c: float, plays: Any, sums: Any, ceilings: Any) -> tuple[int, float]:
-    return foremost(KLUCBRecord(c), (plays, sums), ceilings, m)
+def _live_best(
+    m: int, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
+) -> tuple[int, float]:
+    return foremost(KLUCBRecord(c, unit), (plays, sums), ceilings, m)
 
 
-def _live_update(k: int, reward: float, c: float, plays: Any, sums: Any, ceilings: Any) -> None:
-    learn(KLUCBRecord(c), (plays, sums), ceilings, k, reward)
+def _live_update(
+    k: int, reward: float, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
+) -> None:
+    learn(KLUCBRecord(c, unit), (plays, sums), ceilings, k, reward)
 
 
 wrap_index(KLUCBRecord, _live_best, _live_update)

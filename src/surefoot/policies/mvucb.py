@@ -12,7 +12,7 @@ from surefoot._exact import exact, exact_range, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy
+from surefoot.policies._index import IndexPolicy, rounded
 from surefoot.policies._kernels import (
     LARGEST,
     LINE_KERNELS,
@@ -25,9 +25,11 @@ from surefoot.policies._kernels import (
 )
 from surefoot.policies.base import arm_labels
 
-_BASE = 1_000_000_000
-_MASK = (1 << 31) - 1
-_REST = (1 << 31) % _BASE
+_SHIFT, _MASK = 31, (1 << 31) - 1
+_HALF, _LOW, _REST = 17, (1 << 17) - 1, (1 << 14) - 1
+"""Units are below 2**34, so that a sum of 10**9 fits an int64: so do they times either half."""
+_SQUARED = 3.0e9
+"""The square of so many units fits an int64."""
 
 
 class MVUCBRecord(NamedTuple):
@@ -37,10 +39,12 @@ class MVUCBRecord(NamedTuple):
     """The weight of the mean, on that scale."""
     level: float
     """ln(12 K)."""
+    unit: float = NANO
+    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
 
 
 def _init(policy: MVUCBRecord, n_arms: int) -> Any:
-    """Each arm's plays, exact sum, and exact sum of squares in two digits of base 10**9.
+    """Each arm's plays, exact sum, and exact sum of squares in two digits of base ``unit``.
 
     Squares of billionths leave an int64 after nine plays; their digits do not within 10**9.
     """
@@ -57,8 +61,8 @@ def _index(policy: MVUCBRecord, state: Any, k: int, s: float, best: float) -> An
     plays = state[0][k]
     if plays == 0:
         return math.inf
-    mean = float(state[1][k]) / NANO / plays
-    square = (float(state[2][k]) + float(state[3][k]) / NANO) / NANO / plays
+    mean = float(state[1][k]) / policy.unit / plays
+    square = (float(state[2][k]) + float(state[3][k]) / policy.unit) / policy.unit / plays
     variance = max(0.0, square - mean * mean)
     return policy.rho * mean - variance + (5.0 + policy.rho) * math.sqrt(s / (2.0 * plays))
 
@@ -70,8 +74,8 @@ def _rise(policy: MVUCBRecord, m: int) -> Any:
 
 def _line(policy: MVUCBRecord, state: Any, k: int) -> Any:
     plays = state[0][k]
-    mean = float(state[1][k]) / NANO / plays
-    square = (float(state[2][k]) + float(state[3][k]) / NANO) / NANO / plays
+    mean = float(state[1][k]) / policy.unit / plays
+    square = (float(state[2][k]) + float(state[3][k]) / policy.unit) / policy.unit / plays
     variance = max(0.0, square - mean * mean)
     return policy.rho * mean - variance, (5.0 + policy.rho) / math.sqrt(2.0 * plays)
 
@@ -80,7 +84,7 @@ def _line(policy: MVUCBRecord, state: Any, k: int) -> Any:
 def _read(policy: MVUCBRecord, state: Any, k: int) -> Any:
     """Plays, sum, the two digits, and of later squares the bits above the 31st and below it.
 
-    They are kept apart because dividing by 10**9 takes longer than drawing a reward.
+    They are kept apart because dividing takes longer than drawing a reward.
     """
     return state[0][k], state[1][k], state[2][k], state[3][k], 0, 0
 
@@ -93,17 +97,23 @@ def _gain(policy: MVUCBRecord, known: Any, n: int, total: int) -> Any:
 @jittable
 def _square(policy: MVUCBRecord, known: Any, nano: int) -> Any:
     plays, total, high, low, above, below = known
-    square = nano * nano
-    return plays, total, high, low, above + (square >> 31), below + (square & _MASK)
+    if policy.unit > _SQUARED:
+        tall = nano * (nano >> _HALF)  # the square is tall * 2**17 + square
+        square = ((tall & _REST) << _HALF) + nano * (nano & _LOW)
+        above += tall >> (_SHIFT - _HALF)
+    else:
+        square = nano * nano
+    return plays, total, high, low, above + (square >> _SHIFT), below + (square & _MASK)
 
 
 def _above(policy: MVUCBRecord, known: Any, n: int, total: int, level: float) -> Any:
     """A reward in 0..1 is no less than its square, and as much where it is 0 or 1."""
     plays, before, high, low, above, below = known
-    squares = (float(high) + float(low) * 1e-9) * 1e-9
-    squares += (float(above) * (_MASK + 1.0) + float(below)) * 1e-18
-    later = float(total) * 1e-9
-    gained = float(before + total) * 1e-9
+    each = 1.0 / policy.unit
+    squares = (float(high) + float(low) * each) * each
+    squares += (float(above) * (_MASK + 1.0) + float(below)) * (each * each)
+    later = float(total) * each
+    gained = float(before + total) * each
     N = float(plays + n)
     return (policy.rho * gained - (squares + later)) * N + gained * gained > N * (N * level)
 
@@ -111,15 +121,19 @@ def _above(policy: MVUCBRecord, known: Any, n: int, total: int, level: float) ->
 @jittable
 def _write(policy: MVUCBRecord, state: Any, k: int, known: Any) -> None:
     plays, total, high, low, above, below = known
-    # 2**31 = 2 * 10**9 + _REST; no product here leaves 64 bits within 10**9 plays.
-    digit = low + below + above % _BASE * _REST
+    base = int(policy.unit)
+    # above * 2**31, divided in two steps: no product here leaves 64 bits within 10**9 plays.
+    half = above % base << 15
+    rest = half % base << 16
+    digit = low + below + rest % base
     state[0][k], state[1][k] = plays, total
-    state[2][k] = high + 2 * above + above // _BASE * _REST + digit // _BASE
-    state[3][k] = digit % _BASE
+    high += (above // base << _SHIFT) + (half // base << 16) + rest // base
+    state[2][k] = high + digit // base
+    state[3][k] = digit % base
 
 
 def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
-    nano = math.floor(reward * NANO + 0.5)
+    nano = math.floor(reward * policy.unit + 0.5)
     known = _gain(policy, _read(policy, state, k), 1, nano)
     _write(policy, state, k, _square(policy, known, nano))
 
@@ -134,9 +148,10 @@ register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pled
 
 
 def _live_best(
-    m: int, rho: float, level: float, plays: Any, sums: Any, high: Any, low: Any, ceilings: Any
-) -> tuple[int, float]:
-    return foremost(MVUCBRecord(rho, level), (plays, sums, high, low), ceilings, m)
+    m: int, rho: float, level: float, unit: float,
+    plays: Any, sums: Any, high: Any, low: Any, ceilings: Any,
+) -> tuple[int, float]:  # fmt: skip
+    return foremost(MVUCBRecord(rho, level, unit), (plays, sums, high, low), ceilings, m)
 
 
 def _live_update(
@@ -144,13 +159,14 @@ def _live_update(
     reward: float,
     rho: float,
     level: float,
+    unit: float,
     plays: Any,
     sums: Any,
     high: Any,
     low: Any,
     ceilings: Any,
 ) -> None:
-    learn(MVUCBRecord(rho, level), (plays, sums, high, low), ceilings, k, reward)
+    learn(MVUCBRecord(rho, level, unit), (plays, sums, high, low), ceilings, k, reward)
 
 
 wrap_index(MVUCBRecord, _live_best, _live_update)
@@ -207,6 +223,15 @@ class MVUCB(IndexPolicy):
     def sure(self, value: float) -> float:
         """The mean-variance of an arm that surely pays ``value``, on the scale of [0, 1]."""
         return float(self.record.rho * value)
+
+    def _rescaled(self, rows: Any, unit: float) -> Any:
+        plays, sums = super()._rescaled(rows[:2], unit)
+        before, base = int(self.record.unit), int(unit)
+        squares = [
+            rounded((high * before + low) * base**2, before**2)
+            for high, low in zip(*rows[2:], strict=True)
+        ]
+        return plays, sums, [one // base for one in squares], [one % base for one in squares]
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings; decimals as strings."""

@@ -17,7 +17,7 @@ from surefoot.policies._kernels import (
     NANO,
     IndexKernels,
     LineKernels,
-    add,
+    add_units,
     count_and_sum,
     no_pledge,
     register_index,
@@ -28,6 +28,8 @@ class UCB1Record(NamedTuple):
     """Parameters of UCB1; ``c`` is the 2 in sqrt(2 ln m / N)."""
 
     c: float = 2.0
+    unit: float = NANO
+    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
 
 
 @jittable
@@ -39,7 +41,7 @@ def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any
     plays = state[0][k]
     if plays == 0:
         return math.inf
-    return float(state[1][k]) / NANO / plays + math.sqrt(s / plays)
+    return float(state[1][k]) / policy.unit / plays + math.sqrt(s / plays)
 
 
 def _rise(policy: UCB1Record, m: int) -> Any:
@@ -49,7 +51,7 @@ def _rise(policy: UCB1Record, m: int) -> Any:
 
 def _line(policy: UCB1Record, state: Any, k: int) -> Any:
     plays = state[0][k]
-    return float(state[1][k]) / NANO / plays, 1.0 / math.sqrt(plays)
+    return float(state[1][k]) / policy.unit / plays, 1.0 / math.sqrt(plays)
 
 
 def _read(policy: UCB1Record, state: Any, k: int) -> Any:
@@ -65,22 +67,26 @@ def _square(policy: UCB1Record, known: Any, nano: int) -> Any:
 
 
 def _above(policy: UCB1Record, known: Any, n: int, total: int, level: float) -> Any:
-    return float(known[1] + total) > level * NANO * (known[0] + n)
+    return float(known[1] + total) > level * policy.unit * (known[0] + n)
 
 
 def _write(policy: UCB1Record, state: Any, k: int, known: Any) -> None:
     state[0][k], state[1][k] = known
 
 
-register_index(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+register_index(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add_units, no_pledge))
 
 
-def _live_best(m: int, c: float, plays: Any, sums: Any, ceilings: Any) -> tuple[int, float]:
-    return foremost(UCB1Record(c), (plays, sums), ceilings, m)
+def _live_best(
+    m: int, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
+) -> tuple[int, float]:
+    return foremost(UCB1Record(c, unit), (plays, sums), ceilings, m)
 
 
-def _live_update(k: int, reward: float, c: float, plays: Any, sums: Any, ceilings: Any) -> None:
-    learn(UCB1Record(c), (plays, sums), ceilings, k, reward)
+def _live_update(
+    k: int, reward: float, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
+) -> None:
+    learn(UCB1Record(c, unit), (plays, sums), ceilings, k, reward)
 
 
 wrap_index(UCB1Record, _live_best, _live_update)

@@ -26,7 +26,6 @@ from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies import _kernels
 from surefoot.policies._kernels import (
-    NANO,
     above,
     best,
     gain,
@@ -53,7 +52,6 @@ from surefoot.simulation._tournament import (
 from surefoot.simulation.path import Block, Scale, told, units_of
 
 AHEAD = 32
-BILLION = 1_000_000_000
 MARGIN = 1e-13
 """Of the largest index there can be. An index is made of a dozen roundings of 2**-53 of it."""
 
@@ -74,7 +72,7 @@ def walk(
     """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
     n_arms = len(state[0])
     tree = state[LEVEL:]  # a call that is not inlined copies all that it is told
-    each = billionths(scaling)
+    each = steps(policy, scaling)
     j = 0
     while j < len(block.arms):
         m = first + j
@@ -133,7 +131,7 @@ def _stretch(
             drawn += len(ahead)
         leads = True
         for units in rewards[n:drawn]:
-            total += nano_of(scaling, units, each)
+            total += nano_of(policy, scaling, units, each)
             n += 1
             if not above(policy, known, n - counted, total, level + n * growth):
                 leads = False
@@ -143,7 +141,7 @@ def _stretch(
         known = gain(policy, known, n - counted, total)
         fresh = rewards[counted:n]
         for i in range(len(fresh)):  # by number: numba then vectorises
-            known = square(policy, known, nano_of(scaling, fresh[i], each))
+            known = square(policy, known, nano_of(policy, scaling, fresh[i], each))
         counted, total = n, 0
         if n == len(rewards) or not above(policy, known, 0, 0, level + n * growth):
             return known, n
@@ -161,17 +159,18 @@ def _draw(environment: Any, key: Any, turn: int, k: int, scaling: Any, rewards: 
 
 
 @jittable
-def billionths(scaling: Any) -> int:
-    """How many of the billionths that a policy sums up are in a unit; 0: no whole number."""
-    return 0 if BILLION % scaling.width else int(BILLION // scaling.width)
+def steps(policy: Any, scaling: Any) -> int:
+    """How many of the units that a policy sums up are in one of the books; 0: no whole number."""
+    whole = int(policy.unit)
+    return 0 if whole % scaling.width else int(whole // scaling.width)
 
 
 @jittable
-def nano_of(scaling: Any, units: Any, each: int) -> Any:
-    """A reward in billionths, as the policy's ``update`` finds them."""
+def nano_of(policy: Any, scaling: Any, units: Any, each: int) -> Any:
+    """A reward in the policy's units, usually billionths, as its ``update`` finds them."""
     if each > 0:
         return (units - scaling.low) * each
-    return floor(told(scaling, units) * NANO + 0.5)
+    return floor(told(scaling, units) * policy.unit + 0.5)
 
 
 @jittable
