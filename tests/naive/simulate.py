@@ -59,7 +59,7 @@ def run(settings: Settings, pull: Callable[[int, int], Any], horizon: int) -> li
             reward = Fraction(str(pull(m, arm)))
             received += reward
             plays[arm] += 1
-            sums[arm] += billionths((reward - low) / (high - low))
+            sums[arm] += (reward - low) / (high - low)
         slack = reserve + received + defaults * mu0 - (1 - alpha) * mu0 * t
         last = rows[-1] if rows else Row(DEFAULT, 0, slack, slack, 0)
         violating = last.violating + (slack < 0)
@@ -74,11 +74,6 @@ def best(plays: list[int], sums: list[Fraction], m: int) -> tuple[int, float]:
         for N, S in zip(plays, sums, strict=True)
     ]
     return indices.index(max(indices)), max(indices)
-
-
-def billionths(reward: Fraction) -> Fraction:
-    """What a policy remembers of a reward in [0, 1]."""
-    return Fraction(math.floor(reward * 10**9 + Fraction(1, 2)), 10**9)
 
 
 def default_plays_before(rewards: list[Any], mu0: Any, alpha: Any) -> list[int]:

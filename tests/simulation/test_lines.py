@@ -70,7 +70,7 @@ def test_constants_as_large_as_they_may_be():
         assert differences(plan) == []
 
 
-def test_rewards_that_are_no_billionths_of_the_range_are_told_as_the_plain_text_tells_them():
+def test_rewards_that_are_no_billionths_of_the_range_are_summed_as_the_plain_text_does():
     frame = {"arm": [0] * 4 + [1] * 4, "reward": [0, 1, 2.5, 3, 0.25, 2, 2, 3]}
     floor = sf.RewardFloor(1.5, 0.3, reward_range=(0, 3))
     agents = {"a": sf.GenCB(sf.UCB1(2), floor), "coarse": sf.GenCB(
@@ -139,9 +139,10 @@ def test_a_level_that_holds_before_the_squares_are_known_holds_after(record, bef
 
 @pytest.mark.parametrize(("width", "each"), [(1, 10**9), (10**7, 100), (5 * 10**7, 20), (3, 0),
                                          (3 * 10**9, 0)])  # fmt: skip
-def test_a_unit_is_a_whole_number_of_billionths_or_none(width, each):
+def test_a_unit_is_a_whole_number_of_the_policys_or_none(width, each):
     scaling = Scale(1, 1, -2, width)
-    assert lines.billionths(scaling) == each
+    record = sf.UCB1(2).record
+    assert lines.steps(record, scaling) == each
     for units in range(-2, 40):
         told = lines.told(scaling, units)
-        assert lines.nano_of(scaling, units, each) == np.floor(told * 1e9 + 0.5)
+        assert lines.nano_of(record, scaling, units, each) == np.floor(told * 1e9 + 0.5)

@@ -98,9 +98,9 @@ def itself(policy: Any, state: Any, k: int, i: int) -> int:
 
 
 def subtract(policy: Any, state: Any, k: int, reward: float) -> None:
-    """The inverse of ``add``."""
+    """The inverse of ``add``, and of ``add_units``."""
     state[0][k] -= 1
-    state[1][k] -= math.floor(reward * NANO + 0.5)
+    state[1][k] -= math.floor(reward * getattr(policy, "unit", NANO) + 0.5)
 
 
 class IndexKernels(NamedTuple):

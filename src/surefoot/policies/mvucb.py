@@ -140,8 +140,8 @@ def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
 
 def _take(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     subtract(policy, state, k, reward)
-    squares = state[2][k] * _BASE + state[3][k] - math.floor(reward * NANO + 0.5) ** 2
-    state[2][k], state[3][k] = divmod(squares, _BASE)
+    base, units = int(policy.unit), math.floor(reward * policy.unit + 0.5)
+    state[2][k], state[3][k] = divmod(state[2][k] * base + state[3][k] - units**2, base)
 
 
 register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge, _take))
