@@ -14,13 +14,14 @@ import subprocess
 import tempfile
 import time
 import uuid
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 
 import psycopg
 import pytest
 from psycopg import sql
+from psycopg.conninfo import conninfo_to_dict
 
 GIVEN = os.environ.get("SUREFOOT_TEST_POSTGRES")
 HOW = "no PostgreSQL: install Debian's postgresql, or set SUREFOOT_TEST_POSTGRES=postgresql://..."
@@ -137,3 +138,46 @@ def wait_for(url: str, server: subprocess.Popen) -> None:
         else:
             return
     raise AssertionError("the server does not answer")
+
+
+@pytest.fixture
+def pooler(database: str) -> Iterator[Callable[..., str]]:
+    """Starts a PgBouncer before the database, one server connection a transaction; its URL."""
+    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    if program is None:
+        pytest.skip("no PgBouncer: install Debian's pgbouncer")
+    with ExitStack() as running:
+        yield lambda size=2: running.enter_context(bouncer(program, database, size))
+
+
+@contextmanager
+def bouncer(program: str, database: str, size: int) -> Iterator[str]:
+    """A PgBouncer in transaction mode; by its own process id it is ended."""
+    target, user = conninfo_to_dict(database), unprivileged()
+    home = Path(tempfile.mkdtemp(prefix="surefoot-bouncer-"))
+    port, name = free_port(), target["dbname"]
+    upstream = " ".join(f"{key}={target[key]}" for key in ("host", "port", "user", "password")
+                        if key in target)  # fmt: skip
+    (home / "pgbouncer.ini").write_text(
+        f"[databases]\n{name} = {upstream}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+        f"listen_port = {port}\nauth_type = any\npool_mode = transaction\n"
+        f"default_pool_size = {size}\nunix_socket_dir =\nlogfile = {home / 'log'}\n"
+    )
+    options = {}
+    if user:
+        group = pwd.getpwnam(user).pw_gid
+        for path in (home, home / "pgbouncer.ini"):
+            os.chown(path, pwd.getpwnam(user).pw_uid, group)
+        options = {"user": user, "group": group, "extra_groups": []}
+    server = subprocess.Popen(
+        [program, home / "pgbouncer.ini"], cwd=home, stdout=subprocess.DEVNULL,
+        stderr=subprocess.DEVNULL, **options,
+    )  # fmt: skip
+    try:
+        url = f"postgresql://{target['user']}@127.0.0.1:{port}/{name}"
+        wait_for(url, server)
+        yield url
+    finally:
+        server.terminate()
+        server.wait(timeout=60)
+        shutil.rmtree(home, ignore_errors=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, Self, TypeVar
@@ -42,8 +43,9 @@ class Live(changes.Changes, reporting.Reporting):
     ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
     books a missing reward at its worst; None: never. ``shadow``: the default plays always, and what
     the policy would have done is written down. ``lease``: a ``Lease``, to decide from a slice of
-    the account without asking the store each time; None: ask it. Raises InvalidInput for what
-    cannot go live.
+    the account without asking the store each time; None: ask it. ``timeout``: how many seconds to
+    wait for the store, as ``open_store`` takes it; None: 5, or what a Store was opened with. Raises
+    InvalidInput for what cannot go live, StoreUnavailable within twice ``timeout``.
 
     Source: the books are those of ``GenCB``; durable holds, ids and recovery are ours. Any number
     of Lives, in threads and processes, may share one experiment. Each decision is one transaction,
@@ -78,6 +80,7 @@ class Live(changes.Changes, reporting.Reporting):
         reward_window: Any = None,
         shadow: bool = False,
         lease: Lease | None = None,
+        timeout: Any = None,
     ) -> None:
         if lease is not None and not isinstance(lease, Lease):
             raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
@@ -93,7 +96,8 @@ class Live(changes.Changes, reporting.Reporting):
         own = None if payload is None or payload["config"]["policy"]["config"] else agent
         self._own_policy = None if own is None else own.policy
         self._closes = not isinstance(store, Store)
-        self.store = open_store(store, new=agent is not None)
+        self._process = os.getpid()
+        self.store = open_store(store, new=agent is not None, timeout=timeout)
         self._account = name if account is None else account
         self._closed = False
         self._kept: recovery.Snapshot | None = None
@@ -166,6 +170,7 @@ class Live(changes.Changes, reporting.Reporting):
         play, so a lost answer is asked for again; with another request it is a PlayConflict.
         The context has to be plain values (see ``save``): it is kept with the play.
         """
+        self._check_process()
         asked, own = Request.of(context, allowed, default), checked_id(id)
         if self._worker is not None:
             entry = self._worker.select(asked, own)
@@ -196,15 +201,18 @@ class Live(changes.Changes, reporting.Reporting):
 
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal; without a lease nothing is."""
+        self._check_process()
         if self._worker is not None:
             self._worker.flush()
 
     def explain(self, play: LivePlay | str) -> str:
         """Say in one sentence, in numbers, why a play is what it is."""
+        self._check_process()
         return play.explain() if isinstance(play, LivePlay) else self.play(play).explain()
 
     def play(self, play: str) -> LivePlay:
         """A play of this experiment as it was decided."""
+        self._check_process()
         name = reporting.named(play)
         entry = None if self._worker is None else self._worker.known(name)
         if entry is None:
@@ -236,6 +244,7 @@ class Live(changes.Changes, reporting.Reporting):
         """
         from surefoot.live.monitor import watch
 
+        self._check_process()
         return watch(self.store.entries(self._account), self.name, delta)
 
     @property
@@ -244,8 +253,11 @@ class Live(changes.Changes, reporting.Reporting):
         return self._run(lambda tx: dict(self._current(tx).opened[0]))
 
     def close(self) -> None:
-        """Give back the lease, write a last snapshot, and close the store if it was opened here."""
-        if self._closed:
+        """Give back the lease, write a last snapshot, and close the store if it was opened here.
+
+        In a forked child it does nothing: what is open belongs to the parent.
+        """
+        if self._closed or self._foreign:
             return
         self._closed = True
         try:
@@ -265,11 +277,21 @@ class Live(changes.Changes, reporting.Reporting):
         self.close()
 
     @property
+    def _foreign(self) -> bool:
+        return os.getpid() != self._process
+
+    def _check_process(self) -> None:
+        """InvalidInput in a forked child. Before any lock: a thread of the parent may hold it."""
+        if self._foreign:
+            raise InvalidInput("this agent was opened by another process; open one of your own")
+
+    @property
     def _places(self) -> int:
         return self._fold.agent.floor.places
 
     def _run(self, work: Callable[[Tx], T]) -> T:
         """One transaction, and now and then a snapshot after it."""
+        self._check_process()
 
         def counted(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
             with self._folding:

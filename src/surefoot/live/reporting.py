@@ -80,6 +80,7 @@ class Reporting:
     _fold: Fold
     _current: Callable[[Tx], Fold]
     _run: Callable[[Callable[[Tx], Any]], Any]
+    _check_process: Callable[[], None]
     _row: Callable[[Tx, str], Any]
     _entry: Callable[[Tx, int], Any]
     _version: Callable[[Tx, str, int], int]
@@ -114,6 +115,7 @@ class Reporting:
         return self._report(play, Telling("acknowledge"))
 
     def _report(self, play: LivePlay | str, telling: Telling) -> Outcome:
+        self._check_process()
         name = named(play)
         if self._worker is not None:
             early = self._worker.report(name, telling)

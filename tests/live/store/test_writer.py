@@ -11,7 +11,7 @@ from surefoot.testing._stores import together
 
 def test_a_lone_caller_pays_one_commit():
     groups = []
-    lone = Writer(lambda jobs: groups.append(len(jobs)) or [job.attempt(7) for job in jobs])
+    lone = Writer(lambda jobs: groups.append(len(jobs)) or [job.attempt(7) for job in jobs], 5)
     assert [lone.do(Job("a", lambda x, n=n: x + n)) for n in range(3)] == [7, 8, 9]
     assert groups == [1, 1, 1]
     lone.close()
@@ -27,7 +27,7 @@ def test_who_comes_during_a_commit_shares_the_next():
         for job in jobs:
             job.attempt(None)
 
-    shared = Writer(commit)
+    shared = Writer(commit, 5)
     callers = [threading.Thread(target=shared.do, args=[Job("a", id)]) for _ in range(100)]
     callers[0].start()
     committing.wait(10)
@@ -49,14 +49,14 @@ def test_an_error_of_the_commit_reaches_every_caller_and_the_writer_goes_on():
         if any(job.account == "bad" for job in jobs):
             raise OSError("disk full")
 
-    failing = Writer(commit)
+    failing = Writer(commit, 5)
     assert [str(p) for p in together(lambda: failing.do(Job("bad", id)), 5)] == ["disk full"] * 5
     assert failing.do(Job("good", lambda _: 3)) == 3
     failing.close()
 
 
 def test_an_error_of_a_work_reaches_its_caller_alone():
-    alone = Writer(lambda jobs: [job.attempt(0) for job in jobs])
+    alone = Writer(lambda jobs: [job.attempt(0) for job in jobs], 5)
     with pytest.raises(ZeroDivisionError):
         alone.do(Job("a", lambda x: 1 // x))
     with pytest.raises(SystemExit):
@@ -67,7 +67,7 @@ def test_an_error_of_a_work_reaches_its_caller_alone():
 
 def test_a_closed_writer_refuses_and_has_written_what_waited():
     done = []
-    closed = Writer(lambda jobs: done.extend(job.account for job in jobs))
+    closed = Writer(lambda jobs: done.extend(job.account for job in jobs), 5)
     together(lambda: closed.do(Job("a", id)), 5)
     closed.close()
     closed.close()
@@ -77,7 +77,7 @@ def test_a_closed_writer_refuses_and_has_written_what_waited():
 
 
 def test_a_forked_child_opens_its_own(monkeypatch):
-    inherited = Writer(lambda jobs: None)
+    inherited = Writer(lambda jobs: None, 5)
     monkeypatch.setattr(writer.os, "getpid", lambda: -1)
     with pytest.raises(InvalidInput, match="another process"):
         inherited.do(Job("a", id))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
@@ -11,6 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, UnknownAccount
 from surefoot.live.entries import GENESIS, Entry, checked_amount, checked_text
+from surefoot.live.windows import microseconds
 
 if TYPE_CHECKING:
     from surefoot.live.store.tx import Tx
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PAGE = 1000
 """How many entries are read at a time."""
+_DAY = 86_400 * 10**6
+TIMEOUT = 5.0
+"""How many seconds a store is waited for, unless its caller says otherwise."""
 
 
 class AccountRow(NamedTuple):
@@ -103,7 +108,11 @@ class Store(ABC):
     ``Tx``. It may run with the works of other callers in one commit, and never sees a work that
     failed.
 
+    **Time.** A store that others may lock or that a network lies before is waited for as long as
+    its ``timeout`` says; StoreUnavailable comes within twice that time.
+
     **Processes.** A store belongs to the process that opened it; a forked child opens its own.
+    There ``close`` does nothing, and all else is InvalidInput.
     Whoever opened a store closes it, once no thread uses it any more (``with`` does so).
 
     **Clock.** All times are the store's own, in microseconds since 1970. It may jump: that can
@@ -236,6 +245,20 @@ def same_account(found: AccountRow, asked: AccountRow) -> AccountRow:
 def unknown_account(account: object) -> UnknownAccount:
     """The error for an account that is not in the store."""
     return UnknownAccount(f"account {shown(account)} is not in this store; open it first")
+
+
+def check_process(opened_by: int) -> None:
+    """InvalidInput in a forked child. Asked before any lock: a thread of the parent may hold it."""
+    if os.getpid() != opened_by:
+        raise InvalidInput("this store was opened by another process; open one of your own")
+
+
+def checked_timeout(timeout: Any) -> float:
+    """How many seconds to wait; InvalidInput unless that is a number of them, or a timedelta."""
+    found = None if timeout is None else microseconds(timeout, "timeout")
+    if found is None or not 1000 <= found <= _DAY:
+        raise InvalidInput(f"timeout = {shown(timeout)} must be seconds, from 0.001 to a day")
+    return found / 1e6
 
 
 def inside_a_work() -> InvalidInput:

@@ -13,7 +13,7 @@ from contextlib import contextmanager
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
-from sqlalchemy.exc import SQLAlchemyError
+from sqlalchemy.exc import DBAPIError, SQLAlchemyError
 
 from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
@@ -21,6 +21,7 @@ from surefoot.live.entries import Entry
 from surefoot.live.store import migrations, sql
 from surefoot.live.store.base import (
     PAGE,
+    TIMEOUT,
     AccountRow,
     LeaseRow,
     PlayRow,
@@ -46,14 +47,19 @@ class DatabaseStore(Store):
     """What a migration runs first, so that two processes do not migrate at once."""
 
     def __init__(
-        self, reads: sa.Engine, writes: sa.Engine, where: str, read_only: bool = False
+        self,
+        reads: sa.Engine,
+        writes: sa.Engine,
+        where: str,
+        read_only: bool = False,
+        timeout: float = TIMEOUT,
     ) -> None:
         self._reads = reads
         self._writes = writes
         self._where = where
         """What errors call it."""
         self._read_only = read_only
-        self._writer = Writer(self._commit)
+        self._writer = Writer(self._commit, timeout)
 
     def __repr__(self) -> str:
         return f"{type(self).__name__}({self._where})"
@@ -136,6 +142,8 @@ class DatabaseStore(Store):
         return None
 
     def close(self) -> None:
+        if self._writer.foreign:  # to close a parent's connection ends it for the parent
+            return
         self._writer.close()
         self._reads.dispose()
         self._writes.dispose()
@@ -179,16 +187,15 @@ class DatabaseStore(Store):
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         self._writer.check()
-        with reachable("it could not be read"), self._reads.connect() as connection:
+        with reachable("it could not be read"), _begun(self._reads) as connection:
             yield connection
 
     def _commit(self, jobs: list[Job[Any]]) -> None:
         """Run a group of jobs and commit what they changed."""
         with reachable("nothing was written"):
-            connection = self._writes.connect()
+            connection = _begun(self._writes)
         with connection:
             with reachable("nothing was written"):
-                transaction = connection.begin()
                 group = Group(connection, self._time)
                 for job in sorted(jobs, key=lambda job: str(job.account)):
                     job.attempt(group)
@@ -196,7 +203,7 @@ class DatabaseStore(Store):
                         raise job.error
                 group.write()
             with reachable("it broke in a commit, which may be kept or not: try the same id again"):
-                transaction.commit()
+                connection.commit()
 
 
 class Rows:
@@ -316,6 +323,22 @@ class Group(Rows):
             raise StoreUnavailable(
                 "the ledger was changed by something other than a store; nothing was written"
             )
+
+
+def _begun(engine: sa.Engine) -> sa.Connection:
+    """A connection in a transaction. One that lay idle may have died: then there is another."""
+    for last in (False, True):
+        connection = engine.connect()
+        try:
+            connection.begin()
+        except BaseException as problem:
+            connection.close()
+            died = isinstance(problem, DBAPIError) and problem.connection_invalidated
+            if last or not died:
+                raise
+        else:
+            return connection
+    raise AssertionError
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
@@ -13,6 +14,7 @@ from surefoot.live.store.base import (
     LeaseRow,
     PlayRow,
     Store,
+    check_process,
     checked_clock,
     checked_snapshot,
     inside_a_work,
@@ -44,17 +46,20 @@ class MemoryStore(Store):
         self._lock = threading.RLock()
         self._accounts: dict[str, _Account] = {}
         self._working = False
+        self._process = os.getpid()
 
     def __repr__(self) -> str:
         return "MemoryStore()"
 
     def open_account(self, account: str, places: int, strict: bool) -> AccountRow:
         asked = new_account(account, places, strict)
+        check_process(self._process)
         with self._lock:
             found = self._accounts.setdefault(account, _Account(asked)).row
         return same_account(found, asked)
 
     def accounts(self) -> list[str]:
+        check_process(self._process)
         with self._lock:
             return sorted(self._accounts)
 
@@ -62,6 +67,7 @@ class MemoryStore(Store):
         return self._find(account).row
 
     def transact(self, account: str, work: Callable[[Tx], T]) -> T:
+        check_process(self._process)
         with self._lock:
             if self._working:
                 raise inside_a_work()
@@ -105,6 +111,7 @@ class MemoryStore(Store):
         pass
 
     def _find(self, account: str) -> _Account:
+        check_process(self._process)
         with self._lock:
             found = self._accounts.get(account) if isinstance(account, str) else None
             if found is None:

@@ -8,7 +8,7 @@ from typing import Any
 from surefoot._exact import shown
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.live.store.base import Clock, Store
+from surefoot.live.store.base import TIMEOUT, Clock, Store, checked_timeout
 from surefoot.live.store.memory import MemoryStore
 
 _POSTGRES = ("postgresql://", "postgres://", "postgresql+psycopg://")
@@ -20,6 +20,7 @@ def open_store(
     *,
     new: bool = True,
     read_only: bool = False,
+    timeout: Any = None,
 ) -> Store:
     """Open a store by its address; a store is returned as it is.
 
@@ -28,10 +29,13 @@ def open_store(
     replaces the store's own. ``read_only``: nothing is made, brought up to date or written, and
     whoever may only read it can; writing through the store is InvalidInput.
 
-    A write waits 30 s at most for another process's; then it is StoreUnavailable, and nothing was
-    written. Raises InvalidInput for any other target, StoreUnavailable if it cannot be reached,
-    DamagedFile for a file or schema that is not ours, which stays as it is, MissingExtra without
-    SQLAlchemy.
+    ``timeout``: how many seconds to wait for a lock that another process has, for a statement and
+    for the network; None: 5. StoreUnavailable comes within twice that time, however silent the
+    other side is. A Store that is passed has its own.
+
+    Raises InvalidInput for any other target and for a server that does not keep what it commits,
+    StoreUnavailable if it cannot be reached, DamagedFile for a file or schema that is not ours,
+    which stays as it is, MissingExtra without SQLAlchemy.
 
     >>> open_store(":memory:").accounts()
     []
@@ -39,9 +43,14 @@ def open_store(
     if read_only and (isinstance(target, Store) or str(target) == ":memory:"):
         raise InvalidInput(f"read_only is for a file or a database, not for {shown(target)}")
     if isinstance(target, Store):
+        if timeout is not None:
+            raise InvalidInput(
+                f"timeout = {shown(timeout)}: a Store has its own; give it where that is opened"
+            )
         return target
     if not isinstance(target, str | Path) or not str(target):
         raise InvalidInput(f"store = {shown(target)} must be a path, a URL or a Store")
+    seconds = checked_timeout(TIMEOUT if timeout is None else timeout)
     options: dict[str, Any] = {} if clock is None else {"clock": clock}
     text = str(target)
     if text == ":memory:":
@@ -55,7 +64,7 @@ def open_store(
         from surefoot.live.store.postgres import PostgresStore
 
         url = text.replace("postgres://", "postgresql://", 1)
-        return PostgresStore(url, read_only=read_only, **options)
+        return PostgresStore(url, timeout=seconds, read_only=read_only, **options)
     if "://" in text:
         raise InvalidInput(f"store = {shown(target)} has no known scheme; use postgresql://")
     if (read_only or not new) and not Path(text).exists():
@@ -63,4 +72,4 @@ def open_store(
         raise InvalidInput(f"store = {redacted(text)} is not there; {how}")
     from surefoot.live.store.sqlite import SQLiteStore
 
-    return SQLiteStore(text, read_only=read_only, **options)
+    return SQLiteStore(text, timeout=seconds, read_only=read_only, **options)

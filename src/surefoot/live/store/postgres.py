@@ -1,7 +1,13 @@
-"""A store in PostgreSQL: many hosts on one ledger."""
+"""A store in PostgreSQL: many hosts on one ledger.
+
+Nothing that it needs lives in a session, which a pooler may hand to somebody else between two
+transactions: each transaction says itself what it is and how long it waits.
+"""
 
 from __future__ import annotations
 
+from functools import partial
+from math import ceil
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,20 +17,28 @@ from surefoot._exact import shown
 from surefoot._redact import redacted
 from surefoot.live.store import sql
 from surefoot.live.store.address import address
-from surefoot.live.store.base import Clock, checked_clock
+from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout
 from surefoot.live.store.database import DatabaseStore
 
 _NOW = sa.text("SELECT CAST(extract(epoch FROM clock_timestamp()) * 1000000 AS BIGINT)")
+_KEEPS = sa.text(
+    "SELECT current_setting('fsync'), current_setting('synchronous_commit'), (SELECT min(relname)"
+    " FROM pg_class WHERE relkind = 'r' AND relpersistence <> 'p' AND pg_table_is_visible(oid)"
+    " AND relname IN :ours)"
+).bindparams(sa.bindparam("ours", sorted(sql.metadata.tables), expanding=True))
 
 
 class PostgresStore(DatabaseStore):
     """A store in a PostgreSQL database, whose clock it takes unless it is given one.
 
     READ COMMITTED: a work starts once it has the lock of its account's row, so it sees what the
-    work before it committed. ``synchronous_commit`` is on, whatever the server's default.
+    work before it committed. ``synchronous_commit`` is on, whatever the server's default. Behind a
+    pooler it may be one connection a transaction, as PgBouncer's ``pool_mode = transaction`` has
+    it.
 
-    Holds when: the server keeps what it has committed (``fsync`` on). Does not hold when: an
-    asynchronous replica takes over, which may lack the last commits.
+    Holds when: the server keeps what it has committed; opening it to write is InvalidInput where
+    ``fsync`` is off or a table of ours is not logged. Does not hold when: an asynchronous replica
+    takes over, which may lack the last commits.
     """
 
     _lock_first = sa.text("SELECT pg_advisory_xact_lock(7133065)")  # a number of our own
@@ -33,18 +47,22 @@ class PostgresStore(DatabaseStore):
         self,
         url: str,
         clock: Clock | None = None,
-        timeout: float = 30.0,
+        timeout: float = TIMEOUT,
         *,
         read_only: bool = False,
     ) -> None:
-        """Connect; ``timeout`` is how many seconds to wait for another process's commit."""
+        """Connect; ``timeout``: how many seconds to wait for a lock, a statement, the network."""
         self._clock = None if clock is None else checked_clock(clock)
-        self._timeout = timeout
+        self._timeout = timeout = checked_timeout(timeout)
+        self._patience = timeout + max(0.5, timeout / 10)
+        """How long an answer may take: the server ends a wait of its own before, and says why."""
         where = address(url)
-        writes = sa.create_engine(where, isolation_level="READ COMMITTED", pool_pre_ping=True)
-        sa.event.listen(writes, "connect", self._prepare)
-        reads = writes.execution_options(isolation_level="AUTOCOMMIT")
-        super().__init__(reads, writes, f"database {shown(where.database)}", read_only)
+        engine = sa.create_engine(where, pool_timeout=timeout / 2)
+        sa.event.listen(engine, "do_connect", self._connect)
+        reads, writes = (engine.execution_options(writes=writes) for writes in (False, True))
+        sa.event.listen(reads, "begin", partial(self._begin, self._beginning(writes=False)))
+        sa.event.listen(writes, "begin", partial(self._begin, self._beginning(not read_only)))
+        super().__init__(reads, writes, f"database {shown(where.database)}", read_only, timeout)
         try:
             self._check()
         except BaseException:
@@ -69,13 +87,52 @@ class PostgresStore(DatabaseStore):
         moment: int = connection.execute(_NOW).scalar_one()
         return moment
 
-    def _prepare(self, connection: Any, _: object) -> None:
-        wait = int(self._timeout * 1000)
-        with connection.cursor() as cursor:
-            cursor.execute("SET synchronous_commit = on")
-            if self._read_only:
-                cursor.execute("SET default_transaction_read_only = on")
-            cursor.execute(f"SET lock_timeout = {wait}")
-            # A worker that is stopped in a transaction must not hold its account for ever.
-            cursor.execute(f"SET idle_in_transaction_session_timeout = {2 * wait}")
-        connection.commit()
+    def _connect(self, _: object, __: object, args: list[Any], options: dict[str, Any]) -> Any:
+        from surefoot.live.store.patient import Patient, bounds
+
+        # A prepared statement is the session's: through a pooler it is there for somebody else.
+        ours = {"autocommit": True, "prepare_threshold": None}  # we say BEGIN ourselves
+        connection = Patient.connect(*args, **{**bounds(self._timeout), **options, **ours})
+        connection.patience = self._patience
+        return connection
+
+    def _beginning(self, writes: bool) -> str:
+        """What a transaction starts with, in one message; it ends with the transaction.
+
+        A worker that is stopped in a transaction must not hold its account for ever.
+        """
+        wait = ceil(self._timeout * 1000)
+        settings = {
+            "lock_timeout": wait,
+            "statement_timeout": wait + max(wait // 20, 100),
+            "idle_in_transaction_session_timeout": 2 * wait,
+        } | ({"synchronous_commit": "on"} if writes else {})
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED READ {'WRITE' if writes else 'ONLY'}"
+        return "; ".join([begin, *(f"SET LOCAL {name} = {settings[name]}" for name in settings)])
+
+    def _begin(self, beginning: str, connection: sa.Connection) -> None:
+        # A connection that lay idle may have died: if so, there is time for another.
+        wire: Any = connection.connection.dbapi_connection
+        wire.patience = self._timeout / 4 if wire.idle else self._patience
+        connection.exec_driver_sql(beginning)
+        wire.patience, wire.idle = self._patience, True
+
+    def _make_ready(self) -> None:
+        """InvalidInput where the server does not keep what it says it has committed."""
+        with self._writes.begin() as connection:
+            fsync, commits, unlogged = connection.execute(_KEEPS).one()
+        if fsync != "on":
+            raise InvalidInput(
+                f"{self._where}: fsync is {fsync} on this server, so a crash may take what it has "
+                "acknowledged; set fsync = on in postgresql.conf and reload it"
+            )
+        if commits != "on":
+            raise InvalidInput(
+                f"{self._where}: synchronous_commit stays {commits} in a transaction that sets it "
+                "on; connect without the proxy that drops SET LOCAL"
+            )
+        if unlogged is not None:
+            raise InvalidInput(
+                f"{self._where}: table {unlogged!r} is not logged, so a crash empties it; run "
+                f'ALTER TABLE "{unlogged}" SET LOGGED'
+            )

@@ -17,7 +17,7 @@ from sqlalchemy.dialects.sqlite import insert
 from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
-from surefoot.live.store.base import Clock, checked_clock, wall_clock
+from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout, wall_clock
 from surefoot.live.store.database import DatabaseStore
 
 
@@ -35,13 +35,13 @@ class SQLiteStore(DatabaseStore):
         self,
         path: str | Path,
         clock: Clock = wall_clock,
-        timeout: float = 30.0,
+        timeout: float = TIMEOUT,
         *,
         read_only: bool = False,
     ) -> None:
         """Open the file; ``timeout`` is how many seconds to wait for another process's commit."""
         self._clock = checked_clock(clock)
-        self._timeout = timeout
+        self._timeout = timeout = checked_timeout(timeout)
         path = Path(path)
         name = repr(redacted(str(path)))
         if not path.parent.is_dir():
@@ -51,12 +51,14 @@ class SQLiteStore(DatabaseStore):
         self._beside = Beside(path.resolve()) if read_only else None
         url = sa.URL.create("sqlite", database=str(path))
         engine = sa.create_engine(
-            self._beside.url if self._beside else url, connect_args={"timeout": timeout}
+            self._beside.url if self._beside else url,
+            connect_args={"timeout": timeout},
+            pool_timeout=timeout / 2,
         )
         sa.event.listen(engine, "connect", _prepare)
         writes = engine.execution_options(writes=True)
         sa.event.listen(writes, "begin", _begin)
-        super().__init__(engine, writes, name, read_only)
+        super().__init__(engine, writes, name, read_only, timeout)
         try:
             self._check()
         except BaseException as problem:
@@ -67,7 +69,7 @@ class SQLiteStore(DatabaseStore):
 
     def close(self) -> None:
         super().close()
-        if self._beside is not None:
+        if self._beside is not None and not self._writer.foreign:
             self._beside.sweep()
 
     @property
