@@ -16,6 +16,13 @@ from surefoot.testing import DurableStoreKit
 from surefoot.testing._stores import check_chain, explore, fund
 
 # ruff: noqa: F811
+
+
+def commits(tx):
+    query = "SHOW synchronous_commit"
+    return tx._pending.committed.connection.exec_driver_sql(query).scalar()
+
+
 SESSION = (
     "synchronous_commit", "default_transaction_read_only", "lock_timeout", "statement_timeout",
     "idle_in_transaction_session_timeout",
@@ -63,9 +70,7 @@ def test_acknowledged_is_on_disk_whatever_a_role_or_a_session_says(pooler, datab
         for _ in range(3):
             with psycopg.connect(address, autocommit=True, prepare_threshold=None) as other:
                 other.execute("SET synchronous_commit = off")
-            query = "SHOW synchronous_commit"
-            store.transact("shop", lambda tx: said.append(
-                tx._pending.committed.connection.exec_driver_sql(query).scalar()))  # fmt: skip
+            store.transact("shop", lambda tx: said.append(commits(tx)))
         assert said == ["on"] * 3
 
 
@@ -108,7 +113,7 @@ def test_a_server_that_does_not_keep_what_it_commits_is_refused():
     if binaries is None:
         pytest.skip("no PostgreSQL")
     with cluster(binaries, fsync="off") as server, empty_database(server) as url:
-        with pytest.raises(InvalidInput, match="fsync is off .* set fsync = on"):
+        with pytest.raises(InvalidInput, match=r"fsync is off .* set fsync = on"):
             open_store(url)
         with psycopg.connect(url) as connection:
             assert connection.execute("SELECT to_regclass('entry')").fetchone() == (None,)

@@ -9,9 +9,8 @@ import pytest
 from leased import agent
 from live.network import DEAF, SWALLOWS, nobody, proxied
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
-from surefoot import Outcome
 from surefoot.errors import InvalidInput, StoreUnavailable
-from surefoot.live import Lease, MemoryStore
+from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from surefoot.testing._stores import check_chain, explore, fund
