@@ -127,9 +127,3 @@ def test_a_table_that_a_crash_empties_is_refused(database):
         open_store(database)
     with open_store(database, read_only=True) as reader:
         assert reader.accounts() == []
-
-
-def test_a_url_may_say_anything_of_prepared_statements(database):
-    with open_store(f"{database}?prepare_threshold=0") as store:
-        store.open_account("shop", 2, strict=True)
-        fund(store, 10)

@@ -15,6 +15,7 @@ from sqlalchemy.dialects.postgresql import insert
 
 from surefoot._exact import shown
 from surefoot._redact import redacted
+from surefoot.errors import InvalidInput
 from surefoot.live.store import sql
 from surefoot.live.store.address import address
 from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout
