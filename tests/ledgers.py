@@ -145,6 +145,11 @@ class Writer:
         self.append("outcome.expired", {}, -hold, -hold, play=name)
         self.plays[name]["state"] = "expired"
 
+    def forget(self, name):
+        """A default play that nobody has reported."""
+        self.append("default.expired", {}, play=name)
+        self.plays[name]["state"] = "forgotten"
+
     def void(self, name):
         play = self.plays[name]
         hold = play["hold"] if play["explores"] else 0
@@ -236,8 +241,12 @@ def _report(writer, rng, breaches):
     play = writer.plays[name]
     state, explores = play["state"], play["explores"]
     low, high = play["low"] - (90 if breaches else 0), play["high"]
-    if state == "open" and not explores:
-        writer.void(name) if rng.random() < 0.1 else writer.confirm(name)
+    if state in ("open", "forgotten") and not explores:
+        draw = rng.random()
+        if 0.1 <= draw < 0.3 and state == "open":
+            writer.forget(name)
+        else:
+            writer.void(name) if draw < 0.1 else writer.confirm(name)
     elif state == "open" and rng.random() < 0.5:
         rng.choice([writer.expire, writer.void, writer.fall_back])(name)
     elif state in ("open", "expired"):

@@ -158,7 +158,8 @@ class Play:
 
 
 LEGAL = {  # what a play may be before an entry of a kind; "played" is a random default's
-    "decision.confirmed": ("defaulted",), "decision.voided": ("explored", "defaulted"),
+    "decision.confirmed": ("defaulted", "forgotten"), "default.expired": ("defaulted",),
+    "decision.voided": ("explored", "defaulted", "forgotten"),
     "outcome.settled": ("explored",), "outcome.expired": ("explored",),
     "outcome.as_default": ("explored",), "outcome.late": ("expired",),
     "default.valued": ("played",), "breach.acknowledged": ("capped",),
@@ -277,6 +278,8 @@ class Ledger:
             return -terms["hold"], "expired"
         if kind == "decision.voided":
             return 0, ""
+        if kind == "default.expired":
+            return 0, "forgotten"
         if kind in ("decision.confirmed", "outcome.as_default"):
             return terms["deposit"], "" if terms["upper"] is None else "played"
         if kind == "breach.acknowledged":

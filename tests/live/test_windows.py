@@ -31,13 +31,13 @@ def test_a_missing_reward_expires_by_the_stores_clock_and_may_still_come():
     plays = [live.select() for _ in range(5)]
     assert [play.deadline for play in plays[:2]] == [60_000_000] * 2
     assert plays[-1].is_default
-    assert plays[-1].deadline is None
+    assert plays[-1].deadline == 60_000_000
     live.update(plays[0], 1)
     now[0] = 60_000_000
     assert live.reap() == []  # the last moment is still in time
     now[0] += 1
     assert live.reap(limit=1) == [plays[1].id]
-    assert Live(None, store).reap() == [play.id for play in plays[2:] if not play.is_default]
+    assert Live(None, store).reap() == [play.id for play in plays[2:]]
     assert live.reap() == []
     assert (live.account.expired, live.account.held) == (3, 0)
     assert live.update(plays[1], 1) is Outcome.BOOKED_LATE

@@ -48,7 +48,7 @@ class Standings:
             self._open.add(entry.play)
             if told.get("lease") in self._leases:
                 self._leases[told["lease"]] -= told["hold"]
-        moves = moves_of(kind, explores=entry.play in self._open)
+        moves = moves_of(kind, entry.play in self._open, told.get("late") is True)
         if kind.startswith(_REPORTS):
             asked = told.get("asked", 0)
             moves = {**moves, "required": asked, "earned": asked}

@@ -43,8 +43,8 @@ class Changes:
     def change(self, **settings: Any) -> None:
         """Change the floor for the plays to come, as ``GenCB.change`` does.
 
-        Also ``reward_window`` and ``shadow``, as ``Live`` takes them. A repeat, as after a lost
-        answer, changes nothing.
+        Also ``reward_window``, ``shadow`` and ``learn_missing``, as ``Live`` takes them; they too
+        are for the plays to come. A repeat, as after a lost answer, changes nothing.
         """
         own = {name: settings.pop(name) for name in Settings._fields if name in settings}
         given = Settings.of(**own)._asdict()
@@ -52,6 +52,7 @@ class Changes:
         def work(tx: Tx) -> None:
             fold = self._sound(tx)
             agent, live = fold.agent, fold.settings._replace(**{name: given[name] for name in own})
+            live = live.decided(agent.policy) if "learn_missing" in own else live
             changed = check_floor(fold.books.floor.changed(**settings))
             if (changed, live) == (agent.floor, fold.settings):
                 return
@@ -61,7 +62,8 @@ class Changes:
                 floor = check_floor(agent.floor)
                 config = dict(fold.opened[0])
                 config["floor"] = {**config["floor"], **sealed(floor.config())}
-                config["settings"] = {**config["settings"], **live._asdict()}
+                kept = {k: v for k, v in config["settings"].items() if k not in live._fields}
+                config["settings"] = {**kept, **live.written()}
                 payload = {"config": config, "floor": written_floor(floor)}
                 self._append(tx, "experiment.configured", payload, done=True)
 

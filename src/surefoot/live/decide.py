@@ -10,7 +10,7 @@ from surefoot.errors import PlayConflict
 from surefoot.live import names
 from surefoot.live.entries import Entry
 from surefoot.live.fold import Fold
-from surefoot.live.opening import sealed
+from surefoot.live.opening import WORST, sealed
 from surefoot.live.play import DEGRADED, SHADOW, Request, check_free, payload
 from surefoot.live.store import Tx
 
@@ -68,12 +68,20 @@ def _appended(live: Live, tx: Tx, play: Play, asked: Request, own: str | None) -
 def proposal(fold: Fold, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:
     """The kind and payload of the entry that a proposed play becomes, if it is decided ``now``."""
     allowed = fold.numbers(asked.allowed)
+    fixed: dict[str, Any] = {"deadline": deadline(fold, now)}
     if play.is_default:
         won = {"chosen": True} if play.reason is Reason.DEFAULT_BEST else {}
-        return "decision.defaulted", {**payload(play, asked, allowed, (0, 0, None)), **won}
-    books, window = fold.books, fold.settings.reward_window
-    deadline = None if window is None else now + window
-    return "decision.held", payload(play, asked, allowed, (books.low, books.high, deadline))
+        return "decision.defaulted", {**payload(play, asked, allowed, fixed), **won}
+    fixed |= {"low": fold.books.low, "high": fold.books.high}
+    if fold.settings.learn_missing == WORST:
+        fixed["missing"] = fold.books.low
+    return "decision.held", payload(play, asked, allowed, fixed)
+
+
+def deadline(fold: Fold, now: int) -> int | None:
+    """When a play that is decided ``now`` expires; None: never."""
+    window = fold.settings.reward_window
+    return None if window is None else now + window
 
 
 def other_request(own: str) -> PlayConflict:
@@ -100,7 +108,8 @@ def _default(
     **extra: Any,
 ) -> Entry:
     """Nothing is credited before it is reported as played."""
-    told = {**payload(play, asked, allowed, (0, 0, None)), **extra}
+    fixed = {"deadline": deadline(live._fold, tx.now)}
+    told = {**payload(play, asked, allowed, fixed), **extra}
     entry = live._append(tx, "decision.defaulted", told, play=own, done=True)
     assert entry is not None
     return entry

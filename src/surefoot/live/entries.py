@@ -26,7 +26,7 @@ KINDS = frozenset(
         "arms.added", "arms.removed",
         "decision.held", "decision.defaulted", "decision.confirmed", "decision.voided",
         "outcome.settled", "outcome.expired", "outcome.late", "outcome.as_default",
-        "default.valued", "breach.acknowledged",
+        "default.valued", "default.expired", "breach.acknowledged",
         "endowment.granted", "endowment.withdrawn",
         "lease.granted", "lease.returned", "lease.forfeited",
         "assumption.broken", "verified",

@@ -30,6 +30,7 @@ _MOVES: dict[str, dict[str, int]] = {
     "decision.held": {"explorations": 1, "pending": 1},
     "decision.defaulted": {"default_plays": 1, "unreported": 1},
     "decision.confirmed": {"unreported": -1},
+    "default.expired": {"unreported": -1},
     "outcome.settled": {"pending": -1},
     "outcome.expired": {"pending": -1, "expired": 1},
     "outcome.as_default": {"pending": -1, "explorations": -1, "default_plays": 1},
@@ -38,19 +39,26 @@ _VOIDED = {
     True: {"pending": -1, "explorations": -1, "voided": 1},
     False: {"unreported": -1, "default_plays": -1, "voided": 1},
 }
+_LATE = {"decision.confirmed": {}, "decision.voided": {"default_plays": -1, "voided": 1}}
+"""Of a default play that had expired."""
 _OF_PLAYS = ("next_id", "pending", "unreported")
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
-LEARNT = ("outcome.settled", "outcome.late")
-"""The kinds of entries that tell the policy a reward."""
+LEARNT = ("outcome.settled", "outcome.expired", "outcome.late")
+"""The kinds of entries that tell the policy a reward; of an expiry, where that is worth one."""
 _CLOSED = (
-    *LEARNT, "outcome.expired", "outcome.as_default", "decision.voided", "decision.confirmed",
+    *LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed", "default.expired",
 )  # fmt: skip
 """After these a play is not kept in memory; what still comes of it, its entry tells again."""
 _FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
 
 
-def moves_of(kind: str, explores: bool) -> dict[str, int]:
-    """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
+def moves_of(kind: str, explores: bool, late: bool = False) -> dict[str, int]:
+    """What an entry changes of its experiment's counts; ``explores``: whether its play does.
+
+    ``late``: whether that is a default which had expired.
+    """
+    if late:
+        return _LATE.get(kind, {})
     return _VOIDED[explores] if kind == "decision.voided" else _MOVES.get(kind, {})
 
 
@@ -299,16 +307,17 @@ class Fold:
     def _reported(self, entry: Entry) -> None:
         told, books = entry.payload, self.books
         given = None if entry.play is None else self.waiting.get(entry.play)
-        assert given is not None or entry.kind != "decision.voided"
-        self._move(moves_of(entry.kind, given is not None and given.explores))
+        late = told.get("late") is True
+        assert given is not None or late or entry.kind != "decision.voided"
+        self._move(moves_of(entry.kind, given is not None and given.explores, late))
         books.required += told.get("asked", 0)
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
         if entry.kind == "outcome.late":
             action = Named.of(told).action(self.agent)
-            self.learn(action, unpack(told.get("context")), told["told"])
-        elif entry.kind == "outcome.settled":
+            self.learn(entry.kind, told, action, unpack(told.get("context")), told.get("missing"))
+        elif entry.kind in LEARNT:
             assert given is not None
-            self.learn(given.action, given.context, told["told"])
+            self.learn(entry.kind, told, given.action, given.context, given.missing)
         if entry.kind in _CLOSED and entry.play is not None:
             self.waiting.pop(entry.play, None)
 
@@ -318,18 +327,38 @@ class Fold:
             owner: Any = books.plays if name in _OF_PLAYS else books
             setattr(owner, name, getattr(owner, name) + change)
 
-    def learn(self, action: Any, context: Any, told: Any) -> None:
-        """Tell the policy a reward. One that cannot take it goes on without: it is booked."""
-        base = told["base"] if isinstance(told, dict) else told
-        agent: Any = self.agent
+    def learn(
+        self, kind: str, told: dict[str, Any], action: Any, context: Any, missing: int | None
+    ) -> None:
+        """Tell the policy what an entry of ``LEARNT`` teaches; ``missing``: as of its play.
+
+        One that cannot take it goes on without: it is booked.
+        """
+        policy: Any = self.agent.policy
         try:
-            if isinstance(base, list):
-                reward: Any = tuple(map(float, base))
+            if kind == "outcome.expired":
+                if missing is not None:
+                    policy.update(action, self._worst(missing), context)
+            elif kind == "outcome.late" and missing is not None:
+                old, new = self._worst(missing), self._reward(told["told"])
+                policy.correct(action, old, new, context)
             else:
-                reward = agent._told(Decimal(base))
-            agent.policy.update(action, reward, context)
+                policy.update(action, self._reward(told["told"]), context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
             self.unlearnt = error
+
+    def _worst(self, missing: int) -> float:
+        """What the policy is told of a missing reward: the same at its expiry and ever after."""
+        agent: Any = self.agent
+        worst = agent.floor.unit.decimal(missing)
+        return float(agent._told(worst) if agent._unit else worst)
+
+    def _reward(self, told: Any) -> Any:
+        """A reward that an entry tells, as the policy is told it."""
+        base = told["base"] if isinstance(told, dict) else told
+        if isinstance(base, list):
+            return tuple(map(float, base))
+        return self.agent._told(Decimal(base))
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""

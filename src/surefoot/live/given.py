@@ -43,6 +43,10 @@ class Given(NamedTuple):
     terms: Terms
     low: int
     high: int
+    missing: int | None = None
+    """The reward, in units, that the policy is told if the play expires; None: it is told none."""
+    version: int = 0
+    """The configuration that it was decided under."""
 
     @classmethod
     def of(cls, entry: Entry, agent: GenCB, own: bool) -> Given:
@@ -51,14 +55,25 @@ class Given(NamedTuple):
         terms, context = terms_of(told), unpack(told.get("context"))
         if entry.kind != "decision.held":
             books: Any = agent._books
-            return cls(False, None, -1, -1, context, terms, books.low, books.high)
+            default = cls(False, None, -1, -1, context, terms, books.low, books.high)
+            return default._replace(version=entry.config_version)
         named = Named.of(told)
         action = named.action(agent) if own else None
-        return cls(True, *named, action, context, terms, told["low"], told["high"])
+        low, high, missing = told["low"], told["high"], told.get("missing")
+        return cls(True, *named, action, context, terms, low, high, missing, entry.config_version)
 
     def again(self) -> dict[str, Any]:
-        """What a policy needs to learn of this play, for the entry of a reward after its expiry."""
+        """What is needed of this play, for the entry of a report after its expiry.
+
+        Of an exploration that is what its policy learns by, of a default what it was declared to
+        be worth, and under which configuration.
+        """
+        if not self.explores:
+            value = {"value": self.terms.value, "version": self.version, "late": True}
+            return value if self.terms.high is None else {**value, "upper": self.terms.high}
         told = {"arm": sealed(pack(self.arm, "arm")), "index": self.number}
         if self.context is not None:
             told["context"] = sealed(pack(self.context, "context"))
+        if self.missing is not None:
+            told["missing"] = self.missing
         return told

@@ -41,11 +41,15 @@ class Live(changes.Changes, reporting.Reporting):
     SQLite file, a PostgreSQL URL or a ``Store``, which the caller then closes. ``name``: the
     experiment. ``account``: whose floor it shares with other experiments; None: its own.
     ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
-    books a missing reward at its worst; None: never. ``shadow``: the default plays always, and what
-    the policy would have done is written down. ``lease``: a ``Lease``, to decide from a slice of
-    the account without asking the store each time; None: ask it. ``timeout``: how many seconds to
-    wait for the store, as ``open_store`` takes it; None: 5, or what a Store was opened with. Raises
-    InvalidInput for what cannot go live, StoreUnavailable within twice ``timeout``.
+    books a missing reward at its worst and forgets a default play that nobody has reported, until
+    its report comes; None: never. ``learn_missing``: what a play that expires teaches the policy:
+    its "worst", until ``correct`` takes that back for the true reward, or nothing ("skip"); None:
+    "worst" in a new experiment that has a window and a policy that can. ``shadow``: the default
+    plays always, and what the policy would have done is written down. ``lease``: a ``Lease``, to
+    decide from a slice of the account without asking the store each time; None: ask it.
+    ``timeout``: how many seconds to wait for the store, as ``open_store`` takes it; None: 5, or
+    what a Store was opened with. Raises InvalidInput for what cannot go live, StoreUnavailable
+    within twice ``timeout``.
 
     Source: the books are those of ``GenCB``; durable holds, ids and recovery are ours. Any number
     of Lives, in threads and processes, may share one experiment. Each decision is one transaction,
@@ -79,6 +83,7 @@ class Live(changes.Changes, reporting.Reporting):
         account: str | None = None,
         reward_window: Any = None,
         shadow: bool = False,
+        learn_missing: str | None = None,
         lease: Lease | None = None,
         timeout: Any = None,
     ) -> None:
@@ -87,11 +92,12 @@ class Live(changes.Changes, reporting.Reporting):
         self.name = checked_text(name, "name")
         self.degraded: str | None = None
         """Why nothing is explored any more; None: all is well."""
-        settings = self._asked = Settings.of(reward_window, shadow)
+        settings = self._asked = Settings.of(reward_window, shadow, learn_missing)
         if isinstance(agent, dict):
             config = agent
             agent, settings = opening.configured(config)
             opening.check_settings(self._asked, [config], name)
+            self._asked = self._asked._replace(learn_missing=settings.learn_missing)
         payload = None if agent is None else opening.opened(opening.check_agent(agent), settings)
         own = None if payload is None or payload["config"]["policy"]["config"] else agent
         self._own_policy = None if own is None else own.policy
@@ -140,7 +146,10 @@ class Live(changes.Changes, reporting.Reporting):
     def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
         fold = self._current(tx)
         if fold.exists and payload is not None:
-            opening.check_same(payload["config"], fold.opened, self.name, fold.removed)
+            usual = ("learn_missing",) if self._asked.learn_missing is None else ()
+            opening.check_same(payload["config"], fold.opened, self.name, fold.removed, usual)
+            if self._own_policy is not None:
+                fold.settings.decided(self._own_policy)
         elif not fold.exists:
             if payload is None or self.degraded:
                 raise self._missing()
@@ -180,6 +189,8 @@ class Live(changes.Changes, reporting.Reporting):
 
     def reap(self, limit: int = 500) -> list[str]:
         """Expire the plays of this account whose reward window is over; returns their ids.
+
+        Also default plays that nobody has reported.
 
         Leases that are overdue are forfeited, and what a dead worker left in this one's folder of
         journals is entered. Call it now and then, from anywhere.
@@ -250,7 +261,13 @@ class Live(changes.Changes, reporting.Reporting):
     @property
     def config(self) -> dict[str, Any]:
         """The configuration in force, plain JSON without floats; another Live can be made of it."""
-        return self._run(lambda tx: dict(self._current(tx).opened[0]))
+
+        def work(tx: Tx) -> dict[str, Any]:
+            fold = self._current(tx)
+            config = fold.opened[0]
+            return {**config, "settings": {**config["settings"], **fold.settings.written()}}
+
+        return self._run(work)
 
     def close(self) -> None:
         """Give back the lease, write a last snapshot, and close the store if it was opened here.

@@ -112,8 +112,11 @@ class DefaultMonitor:
                 self._configure(told["floor"], entry)
             case "decision.defaulted" if entry.config_version >= self._since:
                 self._waiting[entry.play] = None if "upper" in told else told["value"]
-            case "decision.voided":
+            case "decision.voided" | "default.expired":
                 self._waiting.pop(entry.play, None)
+            case "decision.confirmed" if "late" in told:
+                if told["version"] >= self._since:
+                    self._confirmed(None if "upper" in told else told["value"], told)
             case "decision.confirmed" if entry.play in self._waiting:
                 self._confirmed(self._waiting.pop(entry.play), told)
 

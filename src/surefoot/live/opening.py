@@ -12,7 +12,10 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.live.arms import grown
 from surefoot.live.windows import microseconds
-from surefoot.policies.base import Policy
+from surefoot.policies.base import Policy, has
+
+WORST, SKIP = "worst", "skip"
+"""What an experiment may tell its policy of a play whose reward did not come."""
 
 
 class Settings(NamedTuple):
@@ -22,18 +25,64 @@ class Settings(NamedTuple):
     """How long a reward may take, in microseconds of the store's clock; None: for ever."""
     shadow: bool = False
     """Whether the default always plays and the policy's choice is only written down."""
+    learn_missing: str | None = None
+    """What the policy is told of a play that expires: its "worst", or nothing ("skip"); None: what
+    is usual, see ``decided``."""
 
     @classmethod
-    def of(cls, reward_window: Any = None, shadow: Any = False) -> Settings:
-        """InvalidInput for a window that is no length of time, and for what is no switch."""
+    def of(
+        cls, reward_window: Any = None, shadow: Any = False, learn_missing: Any = None
+    ) -> Settings:
+        """InvalidInput for a window that is no length of time, and for what is no choice."""
         if not isinstance(shadow, bool):
             raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
-        return cls(microseconds(reward_window), shadow)
+        if learn_missing is not None and learn_missing not in (WORST, SKIP):
+            raise InvalidInput(
+                f"learn_missing = {shown(learn_missing)} must be 'worst', 'skip', or None for the "
+                "usual"
+            )
+        return cls(microseconds(reward_window), shadow, learn_missing)
+
+    def decided(self, policy: Any) -> Settings:
+        """The same with what is usual filled in; InvalidInput for what the policy cannot do.
+
+        The worst is taught where plays expire and the policy can take it back once the true reward
+        is there: else what is only late would be held against its arm for good.
+        """
+        why = _cannot_correct(policy)
+        if self.learn_missing == WORST and why:
+            raise InvalidInput(f"learn_missing = 'worst': {why}")
+        if self.learn_missing is not None:
+            return self
+        usual = SKIP if why or self.reward_window is None else WORST
+        return self._replace(learn_missing=usual)
+
+    def written(self) -> dict[str, Any]:
+        """The same for a configuration; where nothing expires by itself, "skip" is not said."""
+        said = self._asdict()
+        if self.learn_missing == SKIP and self.reward_window is None:
+            del said["learn_missing"]
+        return said
 
     def told(self) -> dict[str, Any]:
         """The same as its caller would write it, the window in seconds."""
         window = self.reward_window
         return {**self._asdict(), "reward_window": None if window is None else window / 10**6}
+
+
+def _cannot_correct(policy: Any) -> str:
+    """Why a policy cannot be told the worst of a play that expires; empty if it can."""
+    name = type(policy).__name__
+    if getattr(policy, "semi_bandit", False):
+        return (
+            f"{name} learns from base rewards, and the floor knows the worst of none; give 'skip'"
+        )
+    if not has(policy, "correct"):
+        return (
+            f"{name} has no correct(arm, old, new, context), by which a late reward could take its "
+            "place; add it, or give 'skip'"
+        )
+    return ""
 
 
 def sealed(packed: Any) -> Any:
@@ -88,7 +137,7 @@ def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:
     """The payload of ``experiment.opened``, and of ``experiment.configured``."""
     body = saving._body(agent)
     kept = {key: body[key] for key in ("agent", "settings", "floor", "policy", "rng", "turns")}
-    kept["settings"] = {**agent.config(), **settings._asdict()}
+    kept["settings"] = {**agent.config(), **settings.decided(agent.policy).written()}
     return {"config": sealed(kept), "floor": written_floor(check_floor(agent.floor))}
 
 
@@ -147,25 +196,33 @@ def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
 
 
 def settings_of(config: dict[str, Any]) -> Settings:
-    """The inverse of what ``opened`` wrote of them."""
-    return Settings(*(config["settings"][name] for name in Settings._fields))
+    """The inverse of what ``opened`` wrote of them; nothing on missing rewards means "skip"."""
+    said = config["settings"]
+    window, shadow, missing = said["reward_window"], said["shadow"], said.get("learn_missing", SKIP)
+    if missing not in (WORST, SKIP):
+        raise ValueError(f"learn_missing = {shown(missing)}")
+    return Settings(window, shadow, missing)
 
 
 def check_same(
-    given: dict[str, Any], stored: list[dict[str, Any]], name: str, removed: Container[int] = ()
+    given: dict[str, Any],
+    stored: list[dict[str, Any]],
+    name: str,
+    removed: Container[int] = (),
+    usual: Container[str] = (),
 ) -> None:
     """InvalidInput that names the first field in which a configuration differs from the store's.
 
     ``stored``: the configuration now in force and the one it was opened with; either will do.
-    ``removed``: the numbers of arms that are played no more, and may be left out. The seed and what
-    the policy has learned are the store's.
+    ``removed``: the numbers of arms that are played no more, and may be left out. ``usual``: fields
+    that nobody asked for. The seed and what the policy has learned are the store's.
     """
     ours = _fields(given)
     theirs = [_fields(each) for each in stored]
     arms = theirs[0]["arms"]
     theirs.append({"arms": [arm for number, arm in enumerate(arms) if number not in removed]})
     for field in sorted({*ours, *theirs[0]}):
-        if all(ours.get(field) != each.get(field) for each in theirs):
+        if field not in usual and all(ours.get(field) != each.get(field) for each in theirs):
             raise _differs(field, ours.get(field), theirs[0].get(field), name)
 
 

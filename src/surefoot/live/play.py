@@ -153,18 +153,19 @@ def terms_of(told: dict[str, Any]) -> Terms:
     return Terms(told["value"], told["floor"], hold, told["deposit"], *of_interval)
 
 
-def payload(play: Play, asked: Request, allowed: list[int] | None, window: Any) -> dict[str, Any]:
-    """What the ledger says of a decision; ``window``: its range of rewards, and its deadline."""
-    low, high, deadline = window
+def payload(
+    play: Play, asked: Request, allowed: list[int] | None, fixed: dict[str, Any]
+) -> dict[str, Any]:
+    """What the ledger says of a decision; ``fixed``: its deadline, and what else it settles."""
     told: dict[str, Any] = {
         "reason": play.reason.value,
         "turn": play.turn,
         "request": asked.digest,
-        "deadline": None if play.is_default else deadline,
         "pending": play.pending,
         "unreported": play.unreported,
         "choice": sealed(pack(None if play.choice is None else list(play.choice), "choice")),
         **said(play.terms),
+        **fixed,
     }
     if asked.packed is not None:
         told["context"] = asked.packed
@@ -179,4 +180,4 @@ def payload(play: Play, asked: Request, allowed: list[int] | None, window: Any) 
         return told
     arm = sealed(pack(play.arm, "arm"))
     score = None if play.choice is None or play.choice.score is None else repr(play.choice.score)
-    return {**told, "arm": arm, "index": play.index, "low": low, "high": high, "score": score}
+    return {**told, "arm": arm, "index": play.index, "score": score}

@@ -65,7 +65,8 @@ class Booked(NamedTuple):
 def book(fold: Fold, row: Any, given: Given, telling: Telling | Retelling) -> Booked:
     """Book a report of the play that a row stands for; changes nothing but the result."""
     told = telling.told(fold, row, given)
-    report = Report(fold.books.floor, row, given, worth_of(fold.agent._actions, given))
+    window = fold.settings.reward_window is not None
+    report = Report(fold.books.floor, row, given, worth_of(fold.agent._actions, given), window)
     call = getattr(report, telling.how)
     outcome = call(told) if telling.how == "settle" else call()
     return Booked(outcome, report, told.text)
@@ -99,7 +100,12 @@ class Reporting:
         return outcome
 
     def expire(self, play: LivePlay | str) -> Outcome:
-        """No reward came in time: the worst is booked until the true reward arrives."""
+        """No reward came in time: the worst is booked until the true reward arrives.
+
+        It is taught as well, if ``learn_missing`` is "worst". In an experiment that has a reward
+        window, a default play nobody has reported is forgotten until its report comes; in others
+        it stays as it is.
+        """
         return self._report(play, Telling("expire"))
 
     def void(self, play: LivePlay | str) -> Outcome:

@@ -17,6 +17,8 @@ _STATES = {
     "open": OPEN, "settled": SETTLED, "late": SETTLED, "expired": EXPIRED, "voided": VOID,
     "as_default": FELL_BACK, "confirmed": SETTLED, "valued": SETTLED,
 }  # fmt: skip
+_FIRST = ("decision.confirmed", "decision.voided")
+"""The first report of a default play, one of these."""
 _FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 
 
@@ -61,10 +63,18 @@ class OnePlay(Plays):
 class Report:
     """The books of one play as its row in the store says, and what reports do to them."""
 
-    def __init__(self, floor: RewardFloor, row: Any, given: Given, worth: Any) -> None:
+    def __init__(
+        self, floor: RewardFloor, row: Any, given: Given, worth: Any, window: bool = False
+    ) -> None:
         self.row, self.given = row, given
+        self.window = window or row.deadline is not None
+        """Whether there is a reward window, in which defaults are reported too."""
         told = None if row.told is None else worth(row.told)
         state = _STATES[row.state] if not row.capped else CAPPED
+        self.lapsed = row.role == "default" and row.state == "expired"
+        """Whether it is a default play that was forgotten; for the books it is as open as ever."""
+        if self.lapsed:
+            state = OPEN
         if row.state == "as_default" or row.state == "valued":
             state = FELL_BACK if row.role == "explore" else SETTLED
         units = None if told is None else floor.read(told, "reward")
@@ -103,7 +113,12 @@ class Report:
         return reward if told else None
 
     def expire(self) -> Outcome:
-        """No reward came in time."""
+        """No reward came in time, or nobody said that the default was played."""
+        if not self.record.explores:
+            if self.lapsed or self.record.state is not OPEN or not self.window:
+                return Outcome.REPEATED if self.lapsed else Outcome.IGNORED
+            self.events.append(Event("default.expired", 0, 0, {}))
+            return Outcome.BOOKED
         return self._book("outcome.expired", lambda play, _: self.books.expire(play))
 
     def void(self) -> Outcome:
@@ -146,7 +161,7 @@ class Report:
             payload |= {"reward": units, "told": told.text}
         if kind == "breach.acknowledged":
             payload["play"] = self.row.id
-        if kind == "outcome.late":
+        if kind == "outcome.late" or (self.lapsed and kind in _FIRST):
             payload |= self.given.again()
         event = Event(kind, books.account.posted - posted, books.account.held - held, payload)
         self.events.append(event)

@@ -48,6 +48,9 @@ class Own(NamedTuple):
     given: Given
     entry: Entry | None
     """The decision as it will be entered; None if it is in the ledger already."""
+    unsure: bool = False
+    """Whether the policy here may not have heard of its expiry, which its reward then takes back:
+    with the next flush it learns both."""
 
 
 class Flushed(NamedTuple):
@@ -152,8 +155,9 @@ class Worker:
         local.unlearnt = None
         for event in events:
             row = moves.moved(row, event.kind, event.payload)
-            if event.kind in LEARNT:
-                local.learn(known.given.action, known.given.context, event.payload["told"])
+            if event.kind in LEARNT and not known.unsure:
+                given = known.given
+                local.learn(event.kind, event.payload, given.action, given.context, given.missing)
         self._own[name] = known._replace(row=row)
         if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._lease = None  # what it broke is for all to know before more is lost
@@ -275,7 +279,7 @@ class Worker:
         given = local.given(entry)
         if not given.number < (len(local.agent.arms) or inf):
             return None  # an arm that came after this lease
-        return Own(row, given, None)
+        return Own(row, given, None, row.state == "expired" and given.missing is not None)
 
     def _renew(
         self, asked: Request | None = None, own: str | None = None, last: bool = False

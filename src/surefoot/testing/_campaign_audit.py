@@ -15,10 +15,11 @@ from surefoot.live.store import open_store
 from surefoot.testing._campaign import opened, read
 from surefoot.verifier import verify
 
+_EXPIRED = "outcome.expired", "default.expired"
 _KINDS = {
     "update": ("outcome.settled", "outcome.late", "decision.confirmed"),
     "capped": ("outcome.settled", "outcome.late"),
-    "expire": ("outcome.expired",),
+    "expire": _EXPIRED,
     "void": ("decision.voided",),
     "fall_back": ("outcome.as_default", "decision.confirmed"),
     "acknowledge": ("breach.acknowledged",),
@@ -123,7 +124,7 @@ class Books:
             self.posted += terms.deposit
         elif kind == "breach.acknowledged":
             self.posted += self.rewards[play] - self.high
-        elif kind != "decision.voided":
+        elif kind not in ("decision.voided", "default.expired"):
             reward = self.rewards[play] = Fraction(told["told"])
             late = terms.hold if kind == "outcome.late" else 0
             self.posted += min(reward, self.high) - terms.floor + late
@@ -229,7 +230,7 @@ def lost(entries: list[Entry], told: Told) -> list[str]:
 
 def twice(entries: list[Entry]) -> list[str]:
     """What is in the ledger more than once: a decision, or a reward."""
-    final = _REPORTS - {"outcome.expired", "breach.acknowledged"}
+    final = _REPORTS - {*_EXPIRED, "breach.acknowledged"}
     counts = Counter(
         (entry.play, "reported" if entry.kind in final else entry.kind)
         for entry in entries
@@ -244,7 +245,7 @@ def unsaid(entries: list[Entry], told: Told) -> list[str]:
     rewards = {(play, reward and Fraction(reward)) for play, _, reward in told.made}
     problems = []
     for entry in entries:
-        if entry.kind not in _REPORTS or entry.kind == "outcome.expired":
+        if entry.kind not in _REPORTS or entry.kind in _EXPIRED:
             continue
         reward = entry.payload.get("told")
         if (entry.play, entry.kind) not in made:

@@ -14,8 +14,9 @@ _NEXT = {
     "outcome.expired": ({"open"}, "expired", True),
     "outcome.late": ({"expired"}, "settled", True),
     "outcome.as_default": ({"open"}, "as default", True),
-    "decision.confirmed": ({"open"}, "confirmed", False),
-    "decision.voided": ({"open"}, "void", None),
+    "decision.confirmed": ({"open", "forgotten"}, "confirmed", False),
+    "decision.voided": ({"open", "forgotten"}, "void", None),
+    "default.expired": ({"open"}, "forgotten", False),
     "default.valued": ({"confirmed", "as default"}, "valued", None),
 }
 """From which states a play may come, where it goes, and whether it explores (None: either)."""
@@ -295,6 +296,8 @@ class Audit:
 
     def _reported(self, name: str, page: Page, play: Entered, ack: Ack) -> None:
         booked, conflicts = _AFTER[ack.kind]
+        if ack.kind == "expire" and not play.explores:
+            booked = {"forgotten", "confirmed", "valued", "void"}
         same = ack.reward is None or _units(ack.reward, self.judge.places) == play.reward
         if ack.outcome in _DONE:
             kept = play.state in booked and (same or play.state not in ("settled", "valued"))

@@ -103,8 +103,8 @@ class Setup:
             known(self.default), Fraction(self.alpha), low, high, self.kind == "fixed", target
         )
 
-    def agent(self) -> GenCB:
-        """A fresh agent, as the experiment was opened with."""
+    def agent(self, n_arms: int = 2) -> GenCB:
+        """A fresh agent, as the experiment was opened with, but for the arms that came later."""
         said = self.opened
         against = "fixed" if said["kind"] == "fixed" else "realised"
         target = None if said["target"] is None else Decimal(said["target"])
@@ -112,13 +112,15 @@ class Setup:
             decimals(said["default"]), Decimal(said["alpha"]), decimals(said["range"]),
             Decimal(said["reserve"]), self.places, against, target,
         )  # fmt: skip
-        policy: Any = {"ucb1": UCB1, "klucb": KLUCB, "dice": Dice}[self.policy](2)
+        policy: Any = {"ucb1": UCB1, "klucb": KLUCB, "dice": Dice}[self.policy](n_arms)
         return GenCB(policy, floor, self.seed, self.competes)
 
     def change(self, rng: random.Random) -> dict[str, Any]:
         """Settings that another moment brings, for ``Live.change``; call ``took`` if they came."""
         if self.kind == "constant" and rng.random() < 0.4:
             return {"default": rng.choice(DEFAULTS)}
+        if self.policy != "dice" and rng.random() < 0.3:
+            return {"learn_missing": rng.choice(("worst", "skip"))}
         if self.policy == "dice" and self.kind != "fixed" and rng.random() < 0.5:
             return {"reward_range": rng.choice(RANGES)}
         return {"alpha": rng.choice(("0.25", "0.3", "0.5") if self.kind == "fixed" else ALPHAS)}

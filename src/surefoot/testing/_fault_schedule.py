@@ -6,6 +6,7 @@ import json
 import random
 import warnings
 from contextlib import ExitStack
+from decimal import Decimal
 from itertools import count
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -163,3 +164,28 @@ def _compare(world: World, setup: Setup) -> None:
         first = first or state
         if state != first:
             world.judge.wrong("broken", f"the agent {name} is another: {state} != {first}")
+    if setup.policy != "dice":
+        _learned(world, setup, agents["from zero"])
+
+
+def _learned(world: World, setup: Setup, live: live_module.Live) -> None:
+    """Its policy knows of each play what came of it in the end, as if that had come at once."""
+    twin = setup.agent(setup.arms)
+    given: dict[str | None, dict[str, Any]] = {}
+    told: dict[str | None, Decimal] = {}
+    for entry in world.inner.entries(world.account):
+        said = entry.payload
+        if entry.experiment != setup.name:
+            continue
+        if entry.kind == "decision.held":
+            given[entry.play] = said
+        elif entry.kind == "outcome.expired" and "missing" in given[entry.play]:
+            worst = given[entry.play]["missing"]
+            told[entry.play] = Decimal(worst).scaleb(-world.judge.places)
+        elif entry.kind in ("outcome.settled", "outcome.late"):
+            told[entry.play] = Decimal(said["told"])
+    for play, reward in told.items():
+        twin.policy.update(given[play]["index"], twin._told(reward), None)
+    knows = live._fold.agent.policy.state()["arms"]
+    if knows != twin.policy.state()["arms"]:
+        world.judge.wrong("wrong", f"the policy of {setup.name} knows {knows}")

@@ -341,4 +341,6 @@ def _by_its_own_name(live: Live) -> Any:
 
 
 def _decimals(value: Any) -> Any:
+    if value in ("worst", "skip"):
+        return value
     return tuple(map(Decimal, value)) if isinstance(value, tuple) else Decimal(value)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 from typing import Any
 
@@ -99,9 +100,11 @@ class PlayTests(Opened):
             "confirmed": ["decision.confirmed"],
             "valued": ["decision.confirmed", "default.valued"],
             "voided": ["decision.voided"],
+            "expired": ["default.expired"],
         }
         legal = {(path[-1], state) for state, path in reach.items() if path}
-        self.check_moves("defaulted", reach, legal, {"valued": "confirmed"})
+        late = {("expired", "decision.confirmed"), ("expired", "decision.voided")}
+        self.check_moves("defaulted", reach, legal, {"valued": "confirmed"}, late)
 
     def check_moves(
         self,
@@ -109,9 +112,10 @@ class PlayTests(Opened):
         reach: dict[str, list[str]],
         legal: set[tuple[str, str]],
         follows: dict[str, str],
+        late: Iterable[tuple[str, str]] = (),
     ) -> None:
         """Try every move from every state a play of this decision can be in."""
-        allowed = {(follows.get(state, "open"), kind) for kind, state in legal}
+        allowed = {(follows.get(state, "open"), kind) for kind, state in legal} | set(late)
         for number, (state, path) in enumerate(reach.items()):
             for kind in sorted(MOVES):
                 play = f"{number}-{kind.replace('.', '-')}"
@@ -166,7 +170,7 @@ class PlayTests(Opened):
         )  # fmt: skip
         refused(lambda: append("breach.acknowledged", play="mine"), PlayConflict)
 
-    def test_due_finds_open_explorations_past_their_deadline(self) -> None:
+    def test_due_finds_open_plays_past_their_deadline(self) -> None:
         fund(self.store, 100)
 
         def decide(kind: str, play: str, deadline: int | None) -> None:
@@ -177,7 +181,13 @@ class PlayTests(Opened):
 
         for play, deadline in [("c", 30), ("a", 10), ("b", 20), ("never", None), ("settled", 5)]:
             decide("decision.held", play, deadline)
-        decide("decision.defaulted", "default", 5)
+        decide("decision.defaulted", "default", 25)
+        decide("decision.defaulted", "confirmed", 5)
+
+        def confirm(tx: Tx) -> None:
+            tx.append("decision.confirmed", experiment="e", play="confirmed", payload={})
+
+        self.store.transact(ACCOUNT, confirm)
         self.store.transact(ACCOUNT, lambda tx: settle(tx, "settled", reward=1))
 
         def expire_first(tx: Tx) -> list[list[str]]:
@@ -189,9 +199,9 @@ class PlayTests(Opened):
             return found
 
         found = self.store.transact(ACCOUNT, expire_first)
-        assert found == [["a"], ["a", "b"], ["new", "b", "c"]]
+        assert found == [["a"], ["a", "b"], ["new", "b", "default"]]
         due = self.store.transact(ACCOUNT, lambda tx: tx.due(10**6))
-        assert [row.id for row in due] == ["new", "b", "c"]
+        assert [row.id for row in due] == ["new", "b", "default", "c"]
 
     def test_a_lease_is_spent_and_returned_once(self) -> None:
         fund(self.store, 100)

@@ -40,7 +40,8 @@ class Opened:
 MOVES = frozenset(
     {
         "outcome.settled", "outcome.expired", "outcome.late", "outcome.as_default",
-        "decision.confirmed", "decision.voided", "default.valued", "breach.acknowledged",
+        "decision.confirmed", "decision.voided", "default.valued", "default.expired",
+        "breach.acknowledged",
     }
 )  # fmt: skip
 

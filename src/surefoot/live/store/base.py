@@ -50,7 +50,7 @@ class AccountRow(NamedTuple):
 class PlayRow(NamedTuple):
     """A play as it stands; amounts in units.
 
-    ``state``: open, settled, expired, late, voided, as_default for an exploration; open,
+    ``state``: open, settled, expired, late, voided, as_default for an exploration; open, expired,
     confirmed, valued, voided for a default. ``reward`` is what was credited, ``told`` what was
     reported, ``capped`` whether the rest of it waits for an operator.
     """

@@ -160,7 +160,7 @@ class DatabaseStore(Store):
     def _check(self) -> None:
         """Bring the schema up to date; DamagedFile, and nothing is touched, if it is not ours."""
         with self._reading() as connection:
-            current = migrations.is_current(connection, self._where)
+            current = migrations.is_current(connection, self._where, self._read_only)
         if self._read_only and not current:
             raise DamagedFile(
                 f"{self._where} is no ledger of surefoot, or an old one: open that once to write"

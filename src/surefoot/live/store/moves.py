@@ -1,7 +1,7 @@
 """What each kind of entry does to its play or its lease: the only legal transitions.
 
     exploration  open -> settled | expired | voided | as_default     expired -> late, once
-    default      open -> confirmed | voided
+    default      open -> confirmed | voided | expired                expired -> confirmed | voided
     random default, and an exploration played as one: -> valued, once
     lease        open -> returned | forfeited
 
@@ -29,11 +29,16 @@ _STEPS: dict[str, tuple[dict[tuple[str, str], str], str]] = {
     "outcome.expired": ({("explore", "open"): "expired"}, "an expiry"),
     "outcome.late": ({("explore", "expired"): "late"}, "a late reward"),
     "outcome.as_default": ({("explore", "open"): "as_default"}, "a default played instead"),
-    "decision.confirmed": ({("default", "open"): "confirmed"}, "a confirmation"),
+    "decision.confirmed": (
+        {("default", "open"): "confirmed", ("default", "expired"): "confirmed"},
+        "a confirmation",
+    ),
     "decision.voided": (
-        {("explore", "open"): "voided", ("default", "open"): "voided"},
+        {(role, "open"): "voided" for role in ("explore", "default")}
+        | {("default", "expired"): "voided"},
         "a void",
     ),
+    "default.expired": ({("default", "open"): "expired"}, "an expiry"),
     "default.valued": (
         {("default", "confirmed"): "valued", ("explore", "as_default"): "valued"},
         "the value of the default",

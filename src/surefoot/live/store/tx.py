@@ -113,7 +113,7 @@ class Tx:
         self._pending.fetch(plays)
 
     def due(self, now: int, limit: int = 500) -> list[PlayRow]:
-        """The open explorations whose deadline is before ``now``, the longest overdue first."""
+        """The open plays whose deadline is before ``now``, the longest overdue first."""
         self._check_alive()
         pending = self._pending
         changed = {**pending.plays, **self._plays}
@@ -284,6 +284,6 @@ def earliest(rows: Iterable[PlayRow], now: int) -> list[PlayRow]:
 
 
 def is_due(row: PlayRow, now: int) -> bool:
-    """Whether an exploration is open past its deadline."""
-    waits = row.state == "open" and row.role == "explore" and row.deadline is not None
+    """Whether a play is open past its deadline."""
+    waits = row.state == "open" and row.deadline is not None
     return waits and row.deadline < now  # type: ignore[operator]

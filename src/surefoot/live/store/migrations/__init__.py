@@ -7,14 +7,16 @@ from pathlib import Path
 import sqlalchemy as sa
 
 from surefoot.errors import DamagedFile
-from surefoot.live.store.sql import VERSION, metadata
+from surefoot.live.store.sql import READABLE, VERSION, metadata
 
 TABLE = "surefoot_version"
 """Where a database says how far it has come; not alembic's own name, which you may be using."""
 
 
-def is_current(connection: sa.Connection, where: str) -> bool:
+def is_current(connection: sa.Connection, where: str, read_only: bool = False) -> bool:
     """Whether the schema is the newest; DamagedFile if it is newer than this code, or not ours.
+
+    ``read_only``: whether it is one that can be read as it is.
 
     A file of SQLite is a ledger or it is not; in a PostgreSQL database others may have tables too,
     as long as their names are not ours.
@@ -36,7 +38,7 @@ def is_current(connection: sa.Connection, where: str) -> bool:
             f"{where} has schema {found}, newer than {VERSION} of this version of surefoot; "
             "install the newer one"
         )
-    return found == VERSION
+    return found in READABLE if read_only else found == VERSION
 
 
 def upgrade(connection: sa.Connection) -> None:
