@@ -46,7 +46,7 @@ def test_the_figure_is_small():
 def table(heading):
     """The rows of the first table below a heading, without its head; cells without backticks."""
     lines = re.search(r"(^\|.*\n)+", TEXT[TEXT.index(heading) :], re.MULTILINE)[0].splitlines()
-    return [[cell.strip("` ") for cell in line.strip("|").split(" | ")] for line in lines[2:]]
+    return [[cell.strip("` *") for cell in line.strip("|").split(" | ")] for line in lines[2:]]
 
 
 @pytest.mark.parametrize(("_", "file", "name"), table("## What is inside"))

@@ -1,7 +1,7 @@
 """Surefoot makes any bandit policy conservative.
 
 On every sample path, at every moment, the reward received is at least (1-alpha) of what the
-default arm would have earned.
+default is known to be worth over the plays made, less the reserve, if one is given.
 """
 
 from __future__ import annotations

@@ -68,7 +68,8 @@ def test_a_log_of_ones_own(replay, tmp_path, log):
     assert table.get_column("t").max() == 120
     words = " ".join(out.split())
     for said in (
-        "log.csv:", "never below the floor", "unguarded with old", "old (default)",
+        "log.csv:", "in none of 2 runs below the floor",
+        "No verdict: 2 runs, at least 5 needed", "unguarded with old", "old (default)",
         "credited at its known value", "not a causal claim", "Our assumption",
     ):  # fmt: skip
         assert said in words

@@ -1,4 +1,5 @@
 import json
+import re
 
 import numpy as np
 import pytest
@@ -80,7 +81,7 @@ def test_arms_that_pay_nothing_are_what_the_theory_says():
     words = " ".join(found.notes())
     assert "in none of 3 runs does the account fund itself within 400 plays" in words
     assert "No arm planned for is as good as the default" in words
-    assert "95 % of 400 plays are the default, and 14 is lost, of at most 14." in words
+    assert "95 % of 400 plays are the default, and 14 is lost on average, of at most 14." in words
 
 
 def test_each_note_says_whether_it_is_sure_or_predicted(found):
@@ -91,6 +92,23 @@ def test_each_note_says_whether_it_is_sure_or_predicted(found):
     assert "not" not in found.headline()
     rounded = prospects(0.70000000001, 0.05, [0.9], horizon=30).notes()[-1]
     assert "may be a play later" in rounded
+
+
+def test_a_forecast_says_how_far_its_mean_may_be_off_or_that_the_runs_are_too_few(found):
+    few = "may be chance: 3 runs, at least 5 needed to say how far it may be off."
+    assert found.notes()[6].endswith(few)
+    point = found.summary()["predicted"][PLAUSIBLE]["points"][-1]
+    assert (point["gain"]["margin"], point["default_share"]["margin"]) == (None, None)
+    enough = prospects(0.7, 0.05, [0.9, 0.2], runs=5)
+    point = enough.summary()["predicted"][PLAUSIBLE]["points"][-1]
+    gains = enough.gain(PLAUSIBLE)[:, -1]
+    assert point["gain"]["margin"] == pytest.approx(2.7764 * gains.std(ddof=1) / 5**0.5, rel=1e-4)
+    assert re.fullmatch(
+        r"What is predicted is a mean .* known to ± \S+ % of the plays and the gain to ± \S+, at "
+        r"95 % by Student's t\.",
+        enough.notes()[6],
+    )
+    assert "lost on average" in prospects(0.7, 0.05, [0.9, 0.2], runs=1).notes()[4]
 
 
 def test_nothing_is_foretold_beyond_the_horizon():

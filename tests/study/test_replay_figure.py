@@ -99,7 +99,7 @@ def test_the_words_carry_the_numbers(drawn):
 
 
 def test_a_fall_that_would_flatten_the_rest_leaves_the_chart(drawn):
-    found = findings(log([2.0, 0.2, 0.1]), horizon=2_000)
+    found = findings(log([2.0, 0.2, 0.1]), horizon=2_000, runs=5)
     left, right = drawn(found).axes
     assert "unguarded, off the chart" in " ".join(text.get_text() for text in left.texts)
     assert found.measure(UNGUARDED, "gain").min() < 2 * left.get_ylim()[0]

@@ -1,4 +1,5 @@
 import json
+import re
 
 import polars as pl
 import pytest
@@ -12,7 +13,7 @@ AGENTS = (GUARDED, UNGUARDED, JOINED)
 
 def findings(log=LOG, **options):
     backtest = Backtest(
-        Subject(log, "a", "Try", "A log."), **{"alpha": 0.1, "runs": 3, "horizon": 300, **options}
+        Subject(log, "a", "Try", "A log."), **{"alpha": 0.1, "runs": 5, "horizon": 300, **options}
     )
     list(backtest.steps())
     return Findings(backtest)
@@ -40,7 +41,7 @@ def test_the_summary_has_the_documented_keys(found):
 def test_the_summary_is_what_the_table_says(found):
     table, summary = found.frame, found.summary()
     last = table.filter(pl.col("t") == 300)
-    assert last.group_by("agent").len().get_column("len").to_list() == [3, 3, 3]
+    assert last.group_by("agent").len().get_column("len").to_list() == [5, 5, 5]
     for agent in summary["agents"]:
         rows = last.filter(agent=agent["name"])
         for measure in ("received", "gain", "regret", "default_plays", "minimum_slack"):
@@ -50,7 +51,7 @@ def test_the_summary_is_what_the_table_says(found):
         least, below = rows.get_column("minimum_slack"), rows.get_column("violating_rounds")
         assert agent["worst_shortfall"] == pytest.approx(max(0, -least.min()))
         assert agent["runs_below_floor"] == pytest.approx((least < 0).mean())
-        assert agent["plays_below_floor"] == pytest.approx(below.sum() / (3 * 300))
+        assert agent["plays_below_floor"] == pytest.approx(below.sum() / (5 * 300))
     assert summary["always_default"] == pytest.approx(0.5 * 300)
     assert summary["always_best"] == pytest.approx(1 * 300)
     assert summary["floor"] == 0.45
@@ -68,8 +69,8 @@ def test_gain_is_reward_above_always_the_default(found):
 
 def test_the_notes_say_what_the_numbers_are_and_are_not(found):
     setting, credit, bootstrap, assumed, *rest = found.notes()
-    assert "KL-UCB over the arms besides a, 3 runs of 300 plays, seed 0" in setting
-    assert "alpha = 0.1: after every play at least 90 % of what always a" in setting
+    assert "KL-UCB over the arms besides a, 5 runs of 300 plays, seed 0" in setting
+    assert "alpha = 0.1: after every play at least 90 % of what always a is known" in setting
     assert '"unguarded with a" may choose a too' in setting
     assert "credited at its known value: each play of a counts as 0.5, its logged mean" in credit
     assert "not a causal claim" in bootstrap
@@ -98,15 +99,42 @@ def test_arms_with_a_handful_of_rows_are_named():
 @pytest.mark.parametrize(
     ("log", "headline"),
     [
-        (LOG, "Try: 143 more reward than always a, never below the floor"),
+        (
+            LOG,
+            "143 more reward than always a at its logged 0.5, in none of 5 runs below the floor",
+        ),
         (
             {"arm": ["a", "b"], "reward": [1, 0.25]},
-            "Try: exploring cost 0.750 reward against always a, never below the floor",
+            "exploring cost 0.750 reward against always a at its logged 1, in none of 5 runs",
         ),
     ],
 )
 def test_the_headline_says_what_was_found(log, headline):
-    assert findings(log).headline() == headline
+    assert findings(log).headline().startswith(f"Try: {headline}")
+
+
+def test_no_headline_from_too_few_runs():
+    found = findings(runs=4)
+    said = found.headline()
+    assert said.startswith("Try: not decided: +1")
+    assert "(4 runs, at least 5 needed), in none of 4 runs below the floor" in said
+    assert "No verdict: 4 runs, at least 5 needed." in found.notes()[2]
+    assert found.agent(GUARDED)["gain_margin"] is None
+    assert found.outcome is None
+
+
+def test_no_headline_where_the_runs_do_not_tell_gain_from_loss():
+    """Arms that pay the same: what exploring brings is luck, whatever the mean of the runs."""
+    even = {"arm": ["a", "b", "c"] * 40, "reward": [1, 1, 1, 0, 0, 0] * 20}
+    found = findings(even, runs=8)
+    gains = found.measure(GUARDED, "gain")[:, -1]
+    margin = found.agent(GUARDED)["gain_margin"]
+    assert margin == pytest.approx(2.3646 * gains.std(ddof=1) / 8**0.5, rel=1e-4)
+    assert abs(gains.mean()) < margin
+    assert re.match(
+        r"Try: not decided: \S+ reward against always a at its logged 0.5 \(± ", found.headline()
+    )
+    assert "known to ± " in found.notes()[2]
 
 
 def test_the_best_arms_are_shown_and_the_default_always():
@@ -128,7 +156,7 @@ def test_a_horizon_that_explores_nothing_is_no_success(horizon, explored):
     assert horizon - found.agent(GUARDED)["default_plays"]["min"] == explored
     wait = f"horizon ({horizon}) is shorter than the wait (10 plays until the first exploration)"
     assert (wait in found.headline()) == (explored == 0)
-    assert ("never below" in found.headline()) == (explored == 1)
+    assert ("below the floor" in found.headline()) == (explored == 1)
 
 
 def test_a_label_that_is_cut_is_in_full_once():

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._progress import tell, watch
+from surefoot.cli._progress import drawing, tell, watch
 from surefoot.cli._replay import AsJson, Base, Seed, Workers
 
 if TYPE_CHECKING:
@@ -98,7 +98,9 @@ def plan(
         tell("stopped: nothing was written")
         raise typer.Exit(130)
     prospects = Prospects(outlook)
-    summary = write(prospects, out)
+    with drawing(1, "chart") as drawn:
+        summary = write(prospects, out)
+        drawn()
     typer.echo(to_json(summary)) if as_json else _show(prospects, summary, out)
 
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._progress import tell, watch
+from surefoot.cli._progress import drawing, tell, watch
 
 if TYPE_CHECKING:
     from surefoot.study.replay_findings import Findings
@@ -106,9 +106,9 @@ def replay(
 
     Each arm's logged rewards are drawn again, many times over. Three agents
     play: the policy guarded, so that reward never falls below (1-alpha) of
-    what the default would have earned; the policy unguarded; and unguarded
-    with the default among its arms. Writes the chart (PNG, SVG, PDF),
-    runs.parquet and summary.json.
+    what the default is known to be worth; the policy unguarded; and
+    unguarded with the default among its arms. Writes the chart (PNG, SVG,
+    PDF), runs.parquet and summary.json.
 
     The default is credited at its known value, its logged mean. This is a
     bootstrap of the log, not a causal claim.
@@ -140,7 +140,9 @@ def replay(
         tell("stopped: nothing was written")
         raise typer.Exit(130)
     findings = Findings(backtest)
-    summary = write(findings, folder)
+    with drawing(1, "chart") as drawn:
+        summary = write(findings, folder)
+        drawn()
     typer.echo(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 

@@ -11,7 +11,8 @@ from surefoot.simulation.result import spread
 from surefoot.study.output import versions, write_json
 from surefoot.study.plan import PLAUSIBLE, POOR, Outlook, Point
 from surefoot.study.replay import POLICIES
-from surefoot.study.replay_numbers import full, percent
+from surefoot.study.replay_numbers import amount, full, percent
+from surefoot.study.verdict import few, margin
 from surefoot.theory import self_funding
 
 FIRST = (
@@ -37,9 +38,10 @@ NEVER = (
 )
 POOR_ARMS = (
     "Predicted, if no arm is as good as the default and each pays {least}: {share} of {horizon:,} "
-    "plays are the default, and {lost} is lost, of at most {bound}. The default competes, so it is "
-    "played ever more once the arms are known to be worse; with default_competes=False exploring "
-    "would go on for ever, with {printed} default plays in the long run."
+    "plays are the default, and {lost} is lost on average, of at most {bound}. The default "
+    "competes, so it is played ever more once the arms are known to be worse; with "
+    "default_competes=False exploring would go on for ever, with {printed} default plays in the "
+    "long run."
 )
 ALL_GOOD = (
     "No arm planned for is worse than the default. Should none be as good after all, what is sure "
@@ -50,6 +52,15 @@ ASSUMED = (
     "The predictions are simulated, by no formula: GenCB over {policy}, the default competing, "
     "{runs:,} runs of {horizon:,} plays, seed {seed}; the arms pay {means} on average, each reward "
     "is {low} or {high}, and it is known at once."
+)
+UNSURE = (
+    "What is predicted is a mean over the runs: by play {horizon:,} the share of default plays is "
+    "known to ± {share_margin} of the plays and the gain to ± {gain_margin}, at 95 % by Student's "
+    "t."
+)
+SCARCE = (
+    "What is predicted is what those runs show, and may be chance: {few} to say how far it may be "
+    "off."
 )
 ROUNDED = (
     "The books hold the default and its floor in units of 10**-{places}, rounded to the safe side: "
@@ -108,7 +119,7 @@ class Prospects:
             return None
         here = int(np.searchsorted(self.t, point.plays))
         shares, gains = self.share(name)[:, here], self.gain(name)[:, here]
-        return {"plays": point.plays, "default_share": spread(shares), "gain": spread(gains)}
+        return {"plays": point.plays, "default_share": _spread(shares), "gain": _spread(gains)}
 
     def summary(self) -> dict[str, Any]:
         """The plan in numbers, as ``plan.json`` holds it; exact decimals are strings.
@@ -121,7 +132,7 @@ class Prospects:
           default, "poor": {means, funded_runs, funded_from: the middle and the last run's play or
           null, long_run_share: of default plays if the default did not compete and the best of
           the means were played, points: [{plays, and mean, min and max over the runs of
-          default_share and gain}]}
+          default_share and gain, and the mean's margin at 95 %, null below 5 runs}]}
         - notes: what is sure, what is predicted, and under which assumptions
         - versions
         """
@@ -172,6 +183,7 @@ class Prospects:
         if max(outlook.means) < outlook.value:
             notes.append(NONE_GOOD)
         notes += [POOR_ARMS if POOR in outlook.plans else ALL_GOOD, ASSUMED]
+        notes.append(SCARCE if few(outlook.runs) else UNSURE)
         if not outlook.on_lattice:
             notes.append(ROUNDED)
         return [note.format(**words) for note in notes]
@@ -196,8 +208,15 @@ class Prospects:
             "runs": outlook.runs, "horizon": outlook.horizon, "seed": outlook.seed,
             "means": spaced if most > least else _exact(most),
             "policy": POLICIES[outlook.policy][0], "least": _exact(least), "places": floor.places,
-            **self._poor(),
+            **self._poor(), **self._margins(),
         }  # fmt: skip
+
+    def _margins(self) -> dict[str, str]:
+        """How far the means at the horizon may be off."""
+        if lack := few(self.outlook.runs):
+            return {"few": lack}
+        share, gain = (margin(of(PLAUSIBLE)[:, -1]) for of in (self.share, self.gain))
+        return {"share_margin": percent(share), "gain_margin": amount(gain)}
 
     def _poor(self) -> dict[str, str]:
         """The words of the scenario in which no arm is as good as the default."""
@@ -226,6 +245,10 @@ def write(prospects: Prospects, folder: Path) -> dict[str, Any]:
     draw(prospects, folder / "plan")
     write_json(folder / "plan.json", summary)
     return summary
+
+
+def _spread(values: Any) -> dict[str, float | None]:
+    return {**spread(values), "margin": None if few(len(values)) else margin(values)}
 
 
 def _exact(value: Any) -> str:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 CURVES = {GUARDED: style.GUARDED, UNGUARDED: style.UNGUARDED, JOINED: style.COMPARATOR}
 _SIZE = (12.6, 4.7)
+_VERBS = {True: "bought", False: "cost", None: "changed"}
 _CLEAR = 0.6  # of the left panel's height: what is not the inset's
 
 
@@ -53,8 +54,7 @@ def _bought(axes: Axes, findings: Findings) -> None:
     reward, always = backtest.subject.reward, f"always {backtest.shown}"
     gains = {name: findings.measure(name, "gain") for name in AGENTS}
     rising = float(gains[GUARDED].mean()) > 0
-    verb = "bought" if rising else "cost"
-    axes.set_title(f"What exploring {verb}")
+    axes.set_title(f"What exploring {_VERBS[findings.outcome]}")
     axes.set_ylabel(f"{reward} above {always}")
     floor = float(backtest.least - backtest.value) * t
     low, high = _limits(t, gains, floor, rising)

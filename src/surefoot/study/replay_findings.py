@@ -7,6 +7,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
 from surefoot.simulation.result import spread
+from surefoot.study.caption import counted
 from surefoot.study.output import versions
 from surefoot.study.replay import (
     FEW_ROWS,
@@ -19,6 +20,7 @@ from surefoot.study.replay import (
     listed,
 )
 from surefoot.study.replay_numbers import amount, full
+from surefoot.study.verdict import few, margin, side
 
 if TYPE_CHECKING:
     import polars as pl
@@ -26,7 +28,7 @@ if TYPE_CHECKING:
 SETTING = (
     "{source} {policy} over the arms besides {default}, {runs:,} runs of {horizon:,} {play}s, seed "
     "{seed}. Guarded at alpha = {alpha:g}: after every {play} at least {share:.10g} % of what "
-    "always {default} would have brought; {default} is also played where no arm looks better. "
+    "always {default} is known to be worth; {default} is also played where no arm looks better. "
     'Unguarded: the same policy on the same noise, without a guard; "{joined}" may choose '
     "{default} too, for what it then pays."
 )
@@ -37,7 +39,11 @@ CREDIT = (
 )
 BOOTSTRAP = (
     "A bootstrap of the log, not a causal claim: each play draws one of its arm's logged rewards "
-    "again, as if they did not depend on when, where and for whom it was used."
+    "again, as if they did not depend on when, where and for whom it was used. {sure}"
+)
+SURE = (
+    "The mean gain of the guarded policy, {gain}, is known to ± {margin}, at 95 % by Student's t: "
+    "that is what more runs may change, not how far the log may mislead."
 )
 ASSUMED = (
     "Our assumption: no reward ever leaves [{low}, {high}] ({range}). The guarantee rests on a "
@@ -55,11 +61,11 @@ class Findings:
 
     >>> from surefoot.study.replay import Subject
     >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
-    >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=2)
+    >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=5)
     >>> list(backtest.steps(engine="plain"))[-1].done
-    4
+    10
     >>> Findings(backtest).headline()
-    'Try: 45.5 more reward than always a, never below the floor'
+    'Try: 45.5 more reward than always a at its logged 0.5, in none of 5 runs below the floor'
     """
 
     def __init__(self, backtest: Backtest) -> None:
@@ -74,22 +80,39 @@ class Findings:
 
     def headline(self) -> str:
         """What was found, in one line."""
-        backtest, agent = self.backtest, self.agent(GUARDED)
-        gain, short = agent["gain"]["mean"], agent["worst_shortfall"]
-        reward, always = backtest.subject.reward, f"always {backtest.shown}"
+        backtest = self.backtest
         first = backtest.first_exploration
         if backtest.horizon < first:
-            wait = (
+            found = (
                 f"the horizon ({backtest.horizon:,}) is shorter than the wait ({first:,} "
-                f"{backtest.subject.play}s until the first exploration)"
+                f"{backtest.subject.play}s until the first exploration), so nothing can be explored"
             )
-            return f"{backtest.subject.title}: {wait}, so nothing can be explored"
-        if gain >= 0:
-            found = f"{amount(gain)} more {reward} than {always}"
         else:
-            found = f"exploring cost {amount(-gain)} {reward} against {always}"
-        kept = f"up to {amount(short)} below the floor" if short > 0 else "never below the floor"
-        return f"{backtest.subject.title}: {found}, {kept}"
+            found = f"{self._found()}, {self._kept()}"
+        return f"{backtest.subject.title}: {found}"
+
+    def _found(self) -> str:
+        """What exploring brought or cost, if these runs tell."""
+        backtest, gains = self.backtest, self.measure(GUARDED, "gain")[:, -1]
+        gain, reward = float(gains.mean()), backtest.subject.reward
+        always = f"always {backtest.shown} at its logged {full(float(backtest.value))}"
+        if self.outcome is True:
+            return f"{amount(gain)} more {reward} than {always}"
+        if self.outcome is False:
+            return f"exploring cost {amount(-gain)} {reward} against {always}"
+        off = few(backtest.runs) or f"± {amount(margin(gains))}"
+        return f"not decided: {amount(gain, signed=True)} {reward} against {always} ({off})"
+
+    def _kept(self) -> str:
+        agent, runs = self.agent(GUARDED), self.backtest.runs
+        if agent["worst_shortfall"] > 0:
+            return f"up to {amount(agent['worst_shortfall'])} below the floor"
+        return f"in none of {counted(runs, 'run')} below the floor"
+
+    @property
+    def outcome(self) -> bool | None:
+        """Whether exploring paid, guarded; None where these runs do not tell."""
+        return side(self.measure(GUARDED, "gain")[:, -1])
 
     def notes(self) -> list[str]:
         """How it was found, and what the numbers are and are not; a paragraph each."""
@@ -115,12 +138,21 @@ class Findings:
             "few": listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]),
         }
         claim = CLAIMED if backtest.range_is == GIVEN else ASSUMED
-        notes = [SETTING, CREDIT, BOOTSTRAP, claim]
+        notes = [SETTING, CREDIT, BOOTSTRAP.replace("{sure}", self._sure()), claim]
         if backtest.shown != words["label"]:
             notes[0] += f" {CUT}"
         if words["few"]:
             notes.append(FEW)
         return [note.format(**words) for note in notes]
+
+    def _sure(self) -> str:
+        """How far the mean over the runs may be off."""
+        lack = few(self.backtest.runs)
+        if lack:
+            return f"No verdict: {lack}."
+        gains = self.measure(GUARDED, "gain")[:, -1]
+        gain = amount(float(gains.mean()), signed=True)
+        return SURE.format(gain=gain, margin=amount(margin(gains)))
 
     def measure(self, name: str, measure: str) -> Any:
         """As ``Result.measure``; and "gain", reward received above always playing the default."""
@@ -148,6 +180,7 @@ class Findings:
         - always_default, always_best: expected reward over the horizon of playing one arm only
         - agents: [{name, and mean, min and max over the runs at the horizon of: received, gain
           (above always_default), regret, default_plays, violating_rounds, minimum_slack;
+          gain_margin: of the mean gain, at 95 %, null below 5 runs;
           runs_below_floor, plays_below_floor: shares; worst_shortfall: the furthest below the
           floor over all runs and plays, 0 if never}]; where the default is one of the arms, its
           plays are no default_plays
@@ -177,11 +210,13 @@ class Findings:
         horizon, runs = self.backtest.horizon, self.backtest.runs
         least = self.measure(name, "minimum_slack")[:, -1]
         below = self.measure(name, "violating_rounds")[:, -1]
+        gains = self.measure(name, "gain")[:, -1]
         worst = max(Decimal(0), -result.exact_minimum_slack(name))
         return {
             "name": name,
             "received": spread(self.measure(name, "received")[:, -1]),
-            "gain": spread(self.measure(name, "gain")[:, -1]),
+            "gain": spread(gains),
+            "gain_margin": None if few(runs) else margin(gains),
             **result.summary()[name],
             "runs_below_floor": float((least < 0).mean()),
             "plays_below_floor": float(below.sum()) / (runs * horizon),

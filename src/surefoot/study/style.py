@@ -106,7 +106,7 @@ def sheet(
             wspace=_GAP * columns / (width - _SIDE - _GAP - (columns - 1) * _GAP),
         )  # fmt: skip
         left = 0.22 / width
-        shrink = min(1, (width - 0.44) * 72 / max(1, _measure(title, _TITLE, "bold")))
+        shrink = min(1, (width - 0.6) * 72 / max(1, _measure(title, _TITLE, "bold")))
         figure.text(
             left, 1 - 0.16 / height, title, size=_TITLE * shrink, weight="bold", va="top"
         )  # fmt: skip

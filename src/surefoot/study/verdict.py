@@ -41,6 +41,20 @@ def margin(values: Any) -> float:
     return float(quantile * values.std(ddof=1) / sqrt(runs))
 
 
+def side(values: Any) -> bool | None:
+    """Whether the mean is above zero; None where these runs do not tell it from zero.
+
+    >>> import numpy as np
+    >>> runs = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
+    >>> side(runs), side(-runs), side(runs - 3), side(runs[:4])
+    (True, False, None, None)
+    """
+    mean = float(values.mean())
+    if few(len(values)) or mean == 0 or abs(mean) <= margin(values):
+        return None
+    return mean > 0
+
+
 def few(runs: int) -> str:
     """Why so few runs decide nothing; "" if they may.
 
