@@ -1,7 +1,8 @@
 """How kernel text is compiled, and where what was compiled is kept.
 
 Numba's own cache does not notice an edited callee in another file, so ours lives in a folder
-named by a hash of every file with kernels in it.
+named by a hash of every file of ours with kernels in it, and what is kept there knows the text of
+the user's kernels it was made from (``_kernel_text``).
 """
 
 from __future__ import annotations
@@ -12,7 +13,7 @@ import os
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from functools import cache, partial
+from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -38,16 +39,18 @@ def fingerprint() -> str:
     return digest.hexdigest()[:16]
 
 
-def cache_folder() -> Path | None:
+def cache_folder(*, read_only: bool = False) -> Path | None:
     """Where compiled kernels are kept; None if nothing can be written there.
 
     SUREFOOT_CACHE overrides the user's cache folder. There is no fallback to a folder that others
-    can write to: what is kept is code.
+    can write to: what is kept is code. ``read_only``: one that is there will do.
     """
     try:
         root = os.environ.get("SUREFOOT_CACHE") or os.environ.get("XDG_CACHE_HOME")
         base = Path(root) if root else Path.home() / ".cache"
-        folder = base / "surefoot" / f"kernels-{fingerprint()}"
+        folder = base.absolute() / "surefoot" / f"kernels-{fingerprint()}"
+        if read_only and folder.is_dir():
+            return folder
         folder.mkdir(parents=True, exist_ok=True)
         probe = folder / f"probe-{os.getpid()}-{threading.get_ident()}"
         probe.touch()
@@ -59,22 +62,36 @@ def cache_folder() -> Path | None:
 
 @contextmanager
 def compiling() -> Iterator[Callable[..., Any]]:
-    """Hand out ``numba.njit`` for as long as its cache is our folder; others keep theirs.
+    """Hand out ``njit(function, signature=None)``, one thread at a time.
 
-    Numba reads the folder when a function is decorated. By then it knows every helper.
+    It is ``numba.njit`` with our cache behind it; with a signature it compiles at once. By then
+    numba knows every helper.
     """
-    import numba
     from numba.extending import register_jitable
 
     with _COMPILING:
         while HELPERS:
             register_jitable(HELPERS.pop())
-        settings: Any = numba.config
-        folder = cache_folder()
-        before, settings.CACHE_DIR = settings.CACHE_DIR, str(folder or settings.CACHE_DIR)
-        try:
-            # Nothing is allocated in a kernel; without numba's runtime no array is counted as in
-            # use either, which at every call would cost more than what is called.
-            yield partial(numba.njit, cache=folder is not None, nogil=True, _nrt=False)
-        finally:
-            settings.CACHE_DIR = before
+        folder = cache_folder(read_only=True)
+
+        def njit(function: Callable[..., Any], signature: str | None = None) -> Any:
+            return _dispatcher(function, signature, folder)
+
+        yield njit
+
+
+def _dispatcher(function: Callable[..., Any], signature: str | None, folder: Path | None) -> Any:
+    import numba
+
+    from surefoot._kernel_cache import KernelCache
+
+    # Nothing is allocated in a kernel; without numba's runtime no array is counted as in
+    # use either, which at every call would cost more than what is called.
+    njit: Any = numba.njit
+    made = njit(nogil=True, _nrt=False)(function)
+    if folder is not None:
+        made._cache = KernelCache(function, folder)  # as enable_caching() would set numba's own
+    if signature is not None:
+        made.compile(signature)
+        made.disable_compile()
+    return made

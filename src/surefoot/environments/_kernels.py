@@ -9,9 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from surefoot._jit import jittable
+from surefoot._jit import jittable, table
 
-DRAWS: dict[type, Callable[..., Any]] = {}
+DRAWS: dict[type, Callable[..., Any]] = table()
 PULLS: dict[type, Callable[..., Any]] = {}
 
 _MASK = 0xFFFFFFFFFFFFFFFF

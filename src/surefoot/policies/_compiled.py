@@ -138,7 +138,7 @@ def warm_up() -> list[str]:
             if name in _READY:
                 continue
             dispatchers = [
-                njit(signature)(text)
+                njit(text, signature)
                 for text, signature in zip(live.texts, live.signatures, strict=True)
             ]
             if not all(sum(getattr(one.stats, "cache_hits", {}).values()) for one in dispatchers):

@@ -13,7 +13,7 @@ import math
 from collections.abc import Callable
 from typing import Any, NamedTuple
 
-from surefoot._jit import jittable
+from surefoot._jit import jittable, table
 
 NANO = 1e9
 """Policies keep sums in whole units, of which the range of rewards has so many (unless the books
@@ -50,7 +50,7 @@ class Kernels(NamedTuple):
     member: Callable[..., Any]
 
 
-KERNELS: dict[type, Kernels] = {}
+KERNELS: dict[type, Kernels] = table()
 
 
 def register(record: type, kernels: Kernels) -> None:
@@ -122,7 +122,7 @@ class IndexKernels(NamedTuple):
     take: Callable[..., Any] = subtract
 
 
-INDEX_KERNELS: dict[type, IndexKernels] = {}
+INDEX_KERNELS: dict[type, IndexKernels] = table()
 
 
 def register_index(record: type, kernels: IndexKernels) -> None:
@@ -180,7 +180,7 @@ class LineKernels(NamedTuple):
     write: Callable[..., Any]
 
 
-LINE_KERNELS: dict[type, LineKernels] = {}
+LINE_KERNELS: dict[type, LineKernels] = table()
 
 
 def rise(policy: Any, m: int) -> Any:

@@ -1,13 +1,15 @@
 """Whether the engine still has to compile, and compiling ahead of the first run.
 
-Numba tells afterwards what it compiled; a marker file beside its cache tells before.
+Numba tells afterwards what it compiled; a marker file beside what is kept tells before.
 """
 
 from __future__ import annotations
 
 import sys
+from contextlib import suppress
 
 from surefoot import _compile
+from surefoot._kernel_text import digest
 from surefoot.simulation.compiled import PLAIN, Engine
 from surefoot.simulation.plan import Plan
 
@@ -18,7 +20,7 @@ def warm(plan: Plan, engine: Engine) -> bool:
     """Whether every loop this plan runs is compiled: in this process, or in the cache."""
     if engine is PLAIN:
         return True
-    folder = _compile.cache_folder()
+    folder = _compile.cache_folder(read_only=True)
     return all(
         marker in _READY or (folder is not None and (folder / marker).exists())
         for marker in _markers(plan)
@@ -39,7 +41,8 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
     folder = _compile.cache_folder()
     if folder is not None:
         for marker in markers:
-            (folder / marker).touch()
+            with suppress(OSError):  # it is only told again that something is compiled
+                (folder / marker).touch()
 
 
 def _markers(plan: Plan) -> dict[str, str]:
@@ -56,5 +59,6 @@ def _markers(plan: Plan) -> dict[str, str]:
     for walk, names in plan.paths:
         for name in names:
             floor = type(plan.agents[name].floor).__name__
-            found[f"ready-{walk.kind.__name__}-{floor}-{draws}-{builder}"] = name
+            foreign = digest(walk.kind, type(plan.environment.record))[:16]
+            found[f"ready-{walk.kind.__name__}-{floor}-{draws}-{builder}-{foreign}"] = name
     return found
