@@ -92,6 +92,40 @@ def test_options_reach_the_backtest(replay, tmp_path):
     assert {arm["arm"] for arm in found["log"]["arms"]} == {7, 8}
 
 
+def test_how_a_log_spells_what_it_holds(replay, tmp_path):
+    lines = "ad:paid\n" + "old:0,5\nnew:YES\nnew:\n" * 20
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    code, _, err = replay(
+        "log.csv", "--default", "old", "--arm-column", "ad", "--reward-column", "paid",
+        "--delimiter", ":", "--decimal", ",", "--words", "yes", "no", "--missing", "0.25", *QUICK,
+    )  # fmt: skip
+    assert code == 0, err
+    arms = {
+        arm["arm"]: arm["mean"] for arm in summary(tmp_path / "out" / "replay-log")["log"]["arms"]
+    }
+    assert arms == {"old": 0.5, "new": 0.625}
+
+
+def test_tab_may_be_said_in_words(replay, tmp_path):
+    (tmp_path / "log.csv").write_text("arm\treward\n" + "old\t1\nnew\t0\n" * 20)
+    for mark in ("tab", "\\t", "\t"):
+        assert replay("log.csv", "--default", "old", "--delimiter", mark, *QUICK)[0] == 0
+
+
+def test_a_row_that_is_too_wide_is_not_replayed(replay, tmp_path):
+    """An unquoted decimal comma: the reward was read from the wrong column, with exit code 0."""
+    (tmp_path / "log.csv").write_text("arm,cost,reward\n" + "old,3,1\nnew,3,20,1\n" * 20)
+    code, out, err = replay("log.csv", "--default", "old", *QUICK)
+    assert (code, out) == (2, "")
+    assert err.startswith("error: line 3 of log.csv has 4 fields, its header has 3; put quotes")
+
+
+def test_a_range_is_held_against_the_lines_of_the_file(replay, tmp_path):
+    (tmp_path / "log.csv").write_text('arm,reward\n"old",1\n"new\nest",5\nold,9\n')
+    err = replay("log.csv", "--default", "old", "--reward-range", "0", "6", *QUICK)[2]
+    assert "the reward in line 5 is 9, outside --reward-range 0 6" in err
+
+
 def test_json_is_all_that_is_printed(replay, tmp_path, log):
     code, out, _ = replay(log, "--default", "old", "--json", *QUICK)
     assert code == 0
@@ -191,11 +225,22 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
         (("--default", "XX"), "default = 'XX' is no arm of the log; its arms are '9E', 'AA'"),
         (("--arm-column", "x"), "--arm-column x is for a log of your own; give the FILE"),
         (("log.csv", "--default", "old", "--out", "log.csv"), "out = log.csv is a file"),
-        (("bad.csv", "--default", "old"), "row 2 of the log has no reward"),
-        (("inf.csv", "--default", "old"), "reward in row 1 of the log must be finite, got inf"),
+        (("--missing", "0"), "--missing 0.0 is for a log of your own; give the FILE"),
+        (("--words", "yes", "no"), "--words yes no is for a log of your own; give the FILE"),
+        (
+            ("bad.csv", "--default", "old"),
+            "line 3 of bad.csv has no reward; drop it, or say",
+        ),
+        (
+            ("inf.csv", "--default", "old"),
+            "the reward in line 2 of inf.csv is inf; a reward is",
+        ),
         (("one.csv", "--default", "old"), "no arm besides the default 'old'"),
         (("empty.csv", "--default", "old"), "empty.csv is empty"),
-        (("bytes.csv", "--default", "old"), "bytes.csv is neither CSV nor Parquet"),
+        (
+            ("bytes.csv", "--default", "old"),
+            "bytes.csv holds NUL bytes and is neither CSV nor",
+        ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",
 )

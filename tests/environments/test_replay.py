@@ -294,3 +294,32 @@ def test_the_truth_is_the_logs_and_stays_so():
     with pytest.raises(ValueError, match="read-only"):
         env.means[0] = 2
     assert repr(env) == "ReplayLog(2 arms, 3 rewards)"
+
+
+def test_a_lazy_frame_is_collected():
+    frame = pl.DataFrame({"arm": ["a", "b"], "reward": [1.0, 0.5]})
+    lazy, eager = ReplayLog(frame.lazy(), "a"), ReplayLog(frame, "a")
+    assert (lazy.arms, lazy.rows) == (eager.arms, eager.rows)
+    assert lazy.default_mean == eager.default_mean
+    with pytest.raises(InvalidInput, match="the log has no column 'x'; its columns are 'arm'"):
+        ReplayLog(frame.lazy(), arm="x")
+
+
+class TwoOfAName:
+    """As pandas has it: a name that is there twice is a frame, and its items are names."""
+
+    columns = ("arm", "arm", "reward")
+
+    def __getitem__(self, name):
+        return TwoOfAName.Both() if name == "arm" else [1.0, 0.0]
+
+    class Both:
+        columns, ndim = ("arm", "arm"), 2
+
+        def __iter__(self):
+            return iter(self.columns)
+
+
+def test_two_columns_of_a_name_are_not_labels():
+    with pytest.raises(InvalidInput, match="the log has several columns 'arm'; rename all bu"):
+        ReplayLog(TwoOfAName())

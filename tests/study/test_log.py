@@ -1,4 +1,5 @@
 import gzip
+import math
 import sys
 from datetime import date
 
@@ -6,7 +7,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study.log import label, read, within
+from surefoot.study.log import Spelling, label, read, within
 
 
 def rows(folder, content, name="log.csv", **columns):
@@ -16,7 +17,8 @@ def rows(folder, content, name="log.csv", **columns):
         content.write_parquet(file)
     else:
         file.write_bytes(content if isinstance(content, bytes) else content.encode())
-    return read(file, **columns).rows()
+    spelling = Spelling(**{key: columns.pop(key) for key in Spelling._fields if key in columns})
+    return read(file, **columns, spelling=spelling).frame.rows()
 
 
 @pytest.mark.parametrize(
@@ -90,13 +92,13 @@ def test_labels_are_ints_only_if_all_are_written_so(tmp_path, written, expected)
     ("column", "expected"),
     [
         (pl.Series([7, 8]), [7, 8]),
-        (pl.Series([7.0, 8.0, None]), [7, 8, None]),
+        (pl.Series([7.0, 8.0, 9.0]), [7, 8, 9]),
         (pl.Series([7.5, 8.0]), ["7.5", "8"]),
         (pl.Series([True, False]), ["true", "false"]),
         (pl.Series(["b", "a"], dtype=pl.Categorical), ["b", "a"]),
         (pl.Series([date(2013, 1, 2)]), ["2013-01-02"]),
     ],
-    ids=["ints", "ints with gaps", "floats", "flags", "categories", "dates"],
+    ids=["ints", "ints as floats", "floats", "flags", "categories", "dates"],
 )
 def test_labels_of_a_parquet_column(tmp_path, column, expected):
     frame = pl.DataFrame({"arm": column, "reward": [1] * len(column)})
@@ -110,9 +112,108 @@ def test_flags_are_rewards(tmp_path):
     assert [reward for _, reward in rows(tmp_path, frame)] == [1, 0]
 
 
-def test_what_is_missing_stays_missing_but_for_blank_lines_at_the_end(tmp_path):
-    content = 'arm,reward\na,1\n\nb,\n"",0\n\n'
-    assert rows(tmp_path, content) == [("a", 1), (None, None), ("b", None), (None, 0)]
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        ("arm,reward\na,1\n\nb,1\n", "line 3 of .* has no arm; drop it"),
+        ('arm,reward\na,1\n"",0\n', "line 3 of .* has no arm; drop it"),
+        ("arm,reward\na,1\nNaN,0\n", "line 3 of .* has no arm; drop it"),
+        ("arm,reward\na,1\nb,\n", "line 3 of .* has no reward; drop it, or .* with --missing"),
+        ("arm,reward\na,1\nb,nan\n", "line 3 of .* has no reward"),
+        (pl.DataFrame({"arm": ["a", None], "reward": [1, 1]}), "^row 2 of .* has no arm"),
+        (pl.DataFrame({"arm": ["a", ""], "reward": [1, 1]}), "^row 2 of .* has no arm"),
+        (pl.DataFrame({"arm": [1.0, math.nan], "reward": [1, 1]}), "^row 2 of .* has no arm"),
+        (pl.DataFrame({"arm": [1, None], "reward": [1, 1]}), "^row 2 of .* has no arm"),
+        (pl.DataFrame({"arm": [1, 2], "reward": [1, None]}), "^row 2 of .* has no reward"),
+        (pl.DataFrame({"arm": [1, 2], "reward": [1.0, math.nan]}), "^row 2 of .* has no reward"),
+        (pl.DataFrame({"arm": [1], "reward": [None]}), "^row 1 of .* has no reward"),
+        (pl.DataFrame({"arm": [1], "reward": [math.inf]}), "reward in row 1 of .* is inf; a rew"),
+        ("arm,reward\na,1\nb,-1e301\n", "the reward in line 3 of .* is -1e.301; a reward is a f"),
+    ],
+    ids=repr,
+)
+def test_what_is_missing_is_named_where_it_is(tmp_path, content, said):
+    with pytest.raises(InvalidInput, match=said):
+        rows(tmp_path, content)
+
+
+def test_a_reward_for_those_that_have_none(tmp_path):
+    content = "reward,arm\n2,a\n,b\nnan,c\n\n"
+    assert rows(tmp_path, content, missing=0.0) == [("a", 2), ("b", 0), ("c", 0)]
+    frame = pl.DataFrame({"arm": [1, 2, 3], "reward": [1, None, -1]})
+    assert rows(tmp_path, frame, missing=0.5) == [(1, 1), (2, 0.5), (3, -1)]
+    frame = frame.with_columns(pl.col("reward").cast(pl.Decimal(10, 2)))
+    assert [str(reward) for _, reward in rows(tmp_path, frame, missing=0.5)] == [
+        "1.00", "0.50", "-1.00"
+    ]  # fmt: skip
+    with pytest.raises(InvalidInput, match="--missing nan must be a finite number"):
+        rows(tmp_path, content, missing=math.nan)
+
+
+def test_blank_lines_at_the_end_are_left_out(tmp_path):
+    assert rows(tmp_path, "arm,x,reward\na,1,2\n\n\r\n\n") == [("a", 2)]
+
+
+WIDE = "line {} of .*log.csv has {} field.*, its header has 3; put quotes around .*--delimiter"
+
+
+@pytest.mark.parametrize(
+    ("content", "line", "fields"),
+    [
+        ("arm,cost,reward\na,3,20,1\n", 2, 4),
+        ("arm,reward,cost\na,20,1,3\n", 2, 4),
+        ("arm,cost,reward\na,3,1\nb,3\nc,3,1\n", 3, 2),
+        ("arm,cost,reward\na,3,1\nb\n", 3, 1),
+        ("reward,cost,arm\n1,3,a\n1,a\n", 3, 2),
+        ('\n\narm,cost,"reward"\n"a\n\nb",3,1\n\n"c\nd",3,1,1\n', 8, 4),
+        ("arm,cost,reward\n" + "a,3,1\n" * 5_000 + "a,3,1,1\n" + "a,3,1\n" * 9, 5_002, 4),
+        ("arm,cost,reward\na,3,1\nb,3,1,", 3, 4),
+        (gzip.compress(b"arm,cost,reward\na,3,20,1\n"), 2, 4),
+    ],
+    ids=repr,
+)
+def test_a_row_of_another_width_is_refused_by_its_line(tmp_path, content, line, fields):
+    with pytest.raises(InvalidInput, match=WIDE.format(line, fields)):
+        rows(tmp_path, content)
+
+
+def test_what_holds_the_mark_may_be_quoted_and_the_last_field_empty(tmp_path):
+    content = 'arm,reward,"x\ny"\n"a,b",1,\n"c\nd",2,"3,4"\n'
+    assert rows(tmp_path, content) == [("a,b", 1), ("c\nd", 2)]
+
+
+def test_lines_are_those_of_the_file(tmp_path):
+    content = '\narm,reward\n"a\nb",1\n"c\nd",2\ne,high\n'
+    with pytest.raises(InvalidInput, match="holds 'high' in line 7; a reward is a number: if it"):
+        rows(tmp_path, content)
+    file = tmp_path / "log.csv"
+    file.write_text(content.replace("high", "9"), encoding="utf-8")
+    log = read(file)
+    assert [log.place(row) for row in range(4)] == ["line 3", "line 5", "line 7", "row 4"]
+    with pytest.raises(InvalidInput, match="the reward in line 5 is 2, outside"):
+        within(log.frame, 0, 1, log.place)
+
+
+@pytest.mark.parametrize(
+    ("content", "spelling"),
+    [
+        ("arm;reward\na;0,5\nb;-1\n", {"decimal": ","}),
+        ('arm,reward\na,"0,5"\nb,-1\n', {"decimal": ","}),
+        (pl.DataFrame({"arm": ["a", "b"], "reward": ["0,5", "-1"]}), {"decimal": ","}),
+        ("arm:reward\na:0.5\nb:-1\n", {"delimiter": ":"}),
+        ('arm;reward;"x,y"\na;0.5;\nb;-1;2\n', {}),
+        ('arm\treward\t"x,y"\na\t0.5\t\nb\t-1\t2\n', {"delimiter": "\t"}),
+    ],
+    ids=repr,
+)
+def test_marks_as_they_are_named(tmp_path, content, spelling):
+    assert rows(tmp_path, content, **spelling) == [("a", 0.5), ("b", -1)]
+
+
+def test_two_words_are_rewards_of_1_and_0(tmp_path):
+    content = "arm,reward\na,Yes\nb,no\nc,true\nd,0.5\n"
+    found = rows(tmp_path, content, words=("yes", "No"))
+    assert [reward for _, reward in found] == [1, 0, 1, 0.5]
 
 
 def test_decimals_stay_exact(tmp_path):
@@ -128,11 +229,25 @@ def test_decimals_stay_exact(tmp_path):
         ("", "log.csv is empty"),
         ("a,b\n1,2\n", "has no column 'arm'; its columns are 'a', 'b': choose with --arm-column"),
         ("arm,b\n1,2\n", "no column 'reward'; its columns are 'arm', 'b': choose with --reward-c"),
-        ("arm,reward\na,1\nb,high\n", "column 'reward' holds 'high' in row 2; a reward is a numb"),
-        ("arm;reward\na;0,5\n", "column 'reward' holds '0,5' in row 1; a reward is a number"),
-        ("arm,reward\na,1,2\n", "cannot read .*log.csv as CSV or Parquet: found more fields"),
-        (b"arm,reward\n\xfc,1\n", "cannot read .*log.csv as CSV or Parquet: invalid utf-8"),
-        ("arm,reward\na,1\n".encode("utf-16"), "is neither CSV nor Parquet; save it as CSV"),
+        (
+            "arm,reward\na,1\nb,high\n",
+            "holds 'high' in line 3; a reward .*as in --words yes no",
+        ),
+        ("arm;reward\na;0,5\n", "holds '0,5' in line 2; a reward is a number: .*give --decimal ,"),
+        ("arm,reward\na,1,2\n", "line 2 of .*log.csv has 3 fields, its header has 2; put quotes"),
+        (b"arm,reward\n\xfc,1\n", "line 2 of .*log.csv is not in UTF-8; save"),
+        (b"x,arm,reward\n\n\xfc,a,1\n", "line 3 of .*log.csv is not in UTF-8; save"),
+        (b"\xfc,arm,reward\n1,a,1\n", "line 1 of .*log.csv is not in UTF-8; save"),
+        (
+            gzip.compress(b"arm,reward\n\xfc,1\n"),
+            "log.csv is not in UTF-8; save it as C",
+        ),
+        ("arm,reward\na,1\n".encode("utf-16"), "holds NUL bytes and is neither CSV nor Parquet"),
+        (b"arm,reward\n" + b"a,1\n" * 2_000 + b"b\0,1\n", "line 2002 of .* holds a NUL byte"),
+        ("arm,reward\ra,1\rb,1\r", "ends its lines with CR alone; save it with LF or CR LF"),
+        ("arm,arm,reward\na,b,1\n", "has 2 columns 'arm'; rename all but one"),
+        ("arm reward\na 1\n", "columns are 'arm reward': choose .*or say .*with --delimiter"),
+        ("\n\n", "log.csv is empty"),
         (b"\x89PNG\r\n\x1a\n\0\0\0\rIHDR", "is neither CSV nor Parquet"),
         (b"PAR1 and then nothing", "cannot read .*log.csv as CSV or Parquet"),
         (pl.DataFrame({"arm": [["a"]], "reward": [1]}), r"holds List\(String\); an arm is text"),
@@ -191,3 +306,27 @@ def test_a_range_too_narrow_is_named_as_it_was_asked_for(bounds, said):
     with pytest.raises(InvalidInput, match=said):
         within(frame, *bounds)
     within(frame, -0.5, 63.2)
+
+
+@pytest.mark.parametrize(
+    ("spelling", "said"),
+    [
+        ({"delimiter": ";;"}, "--delimiter ;; must be one character"),
+        ({"delimiter": ""}, "--delimiter  must be one character"),
+        ({"delimiter": '"'}, "must be one character"),
+        ({"delimiter": "\N{EURO SIGN}"}, "must be one character"),
+        ({"decimal": ";"}, "--decimal ; must be a point or a comma"),
+        (
+            {"decimal": ","},
+            "holds '0.5' in line 2; a reward .*: --decimal , allows for no",
+        ),
+    ],
+)
+def test_a_spelling_that_cannot_be(tmp_path, spelling, said):
+    with pytest.raises(InvalidInput, match=said):
+        rows(tmp_path, "arm,reward\na,0.5\n", **spelling)
+
+
+def test_a_mark_between_columns_is_not_for_parquet(tmp_path):
+    with pytest.raises(InvalidInput, match=r"--delimiter is for a CSV; .* is Parquet"):
+        rows(tmp_path, pl.DataFrame({"arm": [1], "reward": [1]}), delimiter=",")

@@ -43,6 +43,30 @@ ArmColumn = Annotated[
 RewardColumn = Annotated[
     str | None, typer.Option(metavar="NAME", help="Column of the rewards. Default: reward.")
 ]
+Delimiter = Annotated[
+    str | None,
+    typer.Option(
+        metavar="MARK",
+        help="What separates the columns of a CSV. Default: comma, semicolon, tab or bar, as it "
+        "fits; tab is also a MARK.",
+    ),
+]
+DecimalMark = Annotated[
+    str | None,
+    typer.Option("--decimal", metavar="MARK", help="Decimal mark of rewards. Default: a point."),
+]
+Words = Annotated[
+    tuple[str, str] | None,
+    typer.Option(
+        metavar="YES NO", help="Words for a reward of 1 and of 0, besides true and false."
+    ),
+]
+Missing = Annotated[
+    float | None,
+    typer.Option(
+        metavar="REWARD", help="Reward of a row that has none. Default: such a row is an error."
+    ),
+]
 Alpha = Annotated[
     float | None,
     typer.Option(
@@ -90,6 +114,10 @@ def replay(
     default: Default = None,
     arm_column: ArmColumn = None,
     reward_column: RewardColumn = None,
+    delimiter: Delimiter = None,
+    decimal: DecimalMark = None,
+    words: Words = None,
+    missing: Missing = None,
     alpha: Alpha = None,
     policy: Policy = Base.KLUCB,
     runs: Runs = 100,
@@ -130,9 +158,13 @@ def replay(
     from surefoot.study.replay_files import claim, write
     from surefoot.study.replay_findings import Findings
 
-    subject = _subject(file, default, arm_column, reward_column, case)
+    told = {
+        "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
+        "--decimal": decimal, "--words": words, "--missing": missing,
+    }  # fmt: skip
+    subject = _subject(file, default, case, told)
     if reward_range is not None:
-        within(subject.frame, *reward_range)
+        within(subject.frame, *reward_range, subject.place)
     folder = OUT / f"replay-{subject.name}" if out is None else out
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
     claim(backtest, folder, overwrite)
@@ -147,24 +179,29 @@ def replay(
 
 
 def _subject(
-    file: Path | None,
-    default: str | None,
-    arm_column: str | None,
-    reward_column: str | None,
-    case: Case | None,
+    file: Path | None, default: str | None, case: Case | None, told: dict[str, Any]
 ) -> Any:
-    """The log of one's own, or a built-in one."""
+    """The log of one's own, or a built-in one; ``told``: the options that a log is read by."""
     from surefoot.errors import InvalidInput
+    from surefoot.study.log import USUAL, Spelling
     from surefoot.study.replay import built_in, own
 
-    if file is not None:
-        if case is not None:
-            raise InvalidInput(f"--case {case} and {file} exclude each other; give one")
-        return own(file, default, arm_column or "arm", reward_column or "reward")
-    for option, column in (("--arm-column", arm_column), ("--reward-column", reward_column)):
-        if column is not None:
-            raise InvalidInput(f"{option} {column} is for a log of your own; give the FILE")
-    return built_in(case or Case.CHICAGO, default)
+    if file is None:
+        for option, value in told.items():
+            if value is not None:
+                said = " ".join(map(str, value)) if isinstance(value, tuple) else value
+                raise InvalidInput(f"{option} {said} is for a log of your own; give the FILE")
+        return built_in(case or Case.CHICAGO, default)
+    if case is not None:
+        raise InvalidInput(f"--case {case} and {file} exclude each other; give one")
+    arm, reward, delimiter, decimal, words, missing = told.values()
+    spelling = Spelling(
+        _TABS.get(delimiter, delimiter), decimal or USUAL.decimal, words or USUAL.words, missing
+    )
+    return own(file, default, arm or "arm", reward or "reward", spelling)
+
+
+_TABS = {"tab": "\t", "\\t": "\t"}
 
 
 def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:

@@ -26,12 +26,13 @@ class ReplayLog(TableArms):
     """Bootstrap environment of a log: pull an arm, get one of its logged rewards at random.
 
     ``frame``: any dataframe with an ``arm`` and a ``reward`` column (polars, pandas, or a dict of
-    two lists); labels are strings or ints. ``default``: a label left out of the arms; its mean,
-    rounded to the nearest unit, is ``default_mean``. ``reward_range``: sure bounds of the rewards;
-    None takes the log's own least and greatest. Rewards are rounded to the nearest unit of 10**-9,
-    or a coarser one if the range needs it, within the range; a range between two neighbouring
-    units is widened to them. Arms are numbered in the order of their labels, ints first; ``rows``
-    counts the log's rows of each. Raises InvalidInput, which names the row, the first one being 1.
+    two lists; a polars LazyFrame is collected); labels are strings or ints. ``default``: a label
+    left out of the arms; its mean, rounded to the nearest unit, is ``default_mean``.
+    ``reward_range``: sure bounds of the rewards; None takes the log's own least and greatest.
+    Rewards are rounded to the nearest unit of 10**-9, or a coarser one if the range needs it,
+    within the range; a range between two neighbouring units is widened to them. Arms are numbered
+    in the order of their labels, ints first; ``rows`` counts the log's rows of each. Raises
+    InvalidInput, which names the row, the first one being 1.
 
     >>> env = ReplayLog({"arm": ["a", "b", "b"], "reward": [1, 0.5, 0.5]}, default="a")
     >>> env.arms, env.rows, env.pull(key=1, turn=1, arm=0), env.default_mean
@@ -50,6 +51,7 @@ class ReplayLog(TableArms):
         reward: str = "reward",
         reward_range: tuple[Any, Any] | None = None,
     ) -> None:
+        frame = _collected(frame)
         labels, values = _labels(_column(frame, arm)), _values(_column(frame, reward))
         if not labels:
             raise InvalidInput("the log is empty; give at least one row for each arm")
@@ -107,12 +109,20 @@ def _ordered(labels: set[Any], default: Any) -> list[Any]:
     return names
 
 
+def _collected(frame: Any) -> Any:
+    """The frame that a lazy one stands for."""
+    lazy = hasattr(frame, "collect_schema") and hasattr(frame, "collect")
+    return frame.collect() if lazy else frame
+
+
 def _column(frame: Any, name: str) -> Any:
     try:
         column = frame[name]
     except Exception:  # noqa: BLE001  (each frame library has its own error for this)
         columns = getattr(frame, "columns", frame)
     else:
+        if getattr(column, "ndim", 1) != 1 and hasattr(column, "columns"):
+            raise InvalidInput(f"the log has several columns {shown(name)}; rename all but one")
         if isinstance(column, Iterable) and not isinstance(column, str):
             return column
         raise InvalidInput(f"column {shown(name)} of the log is {shown(column)}; give a list")

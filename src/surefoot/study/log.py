@@ -2,46 +2,91 @@
 
 from __future__ import annotations
 
+import math
+from collections.abc import Callable
+from decimal import Decimal
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import InvalidInput, missing_extra
+from surefoot.study import log_csv
 
 if TYPE_CHECKING:
     import polars as pl
 
 _PARQUET = b"PAR1"
-_COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
+_NO_ARM = ("nan", "nat", "<na>")
+"""What programs write for a label that is missing, in any case."""
+_LARGEST = 1e300
 
 
-def read(path: str | Path, arm: str = "arm", reward: str = "reward") -> pl.DataFrame:
+class Spelling(NamedTuple):
+    """How a log spells what it holds, where it is not told from the log itself."""
+
+    delimiter: str | None = None
+    """What separates the columns of a CSV; None: comma, semicolon, tab or bar, as it fits."""
+    decimal: str = "."
+    """The decimal mark of rewards that are text, point or comma."""
+    words: tuple[str, str] = ("true", "false")
+    """Words for a reward of 1 and of 0, besides true and false; in any case."""
+    missing: float | None = None
+    """The reward of a row that has none; None: such a row is refused."""
+
+
+USUAL = Spelling()
+
+
+class Log(NamedTuple):
+    """The columns ``arm`` and ``reward``, and where a row is: ``place(0)`` is the first one."""
+
+    frame: pl.DataFrame
+    place: Callable[[int], str]
+
+
+def row_place(row: int) -> str:
+    """Where a row is in what has no lines, rows counted from 0.
+
+    >>> row_place(0)
+    'row 1'
+    """
+    return f"row {row + 1}"
+
+
+def read(
+    path: str | Path, arm: str = "arm", reward: str = "reward", spelling: Spelling = USUAL
+) -> Log:
     """Read the columns ``arm`` and ``reward`` of a log, under these two names.
 
-    CSV (comma, semicolon, tab or bar; gzip and zstd too) or Parquet, told apart by the content.
-    Labels come as they are written, as ints if all of them are such; ``true`` and ``false`` are
-    rewards of 1 and 0. What is missing stays null: ``ReplayLog`` names the row; only blank lines at
-    the end of a CSV are left out. Raises
-    InvalidInput for a file that is not there or is neither kind, for a column that is not there,
-    and for a reward that is no number; the first row below the header is row 1.
+    CSV in UTF-8 (comma, semicolon, tab or bar; gzip and zstd too) or Parquet, told apart by the
+    content. Labels come as they are written, as ints if all of them are such; ``true`` and
+    ``false`` are rewards of 1 and 0. Blank lines at the end of a CSV are left out. Raises
+    InvalidInput for a file that is not there or is neither kind, for rows of another width than
+    the header, for a column that is not there or is there twice, and for an arm or a reward that
+    is missing or none: with the line of the file, or the row of a Parquet file, the first being 1.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "log.csv"
-    >>> _ = file.write_text("carrier,ok\\nUA,1\\nAA,0\\n")
-    >>> read(file, arm="carrier", reward="ok").rows()
-    [('UA', 1.0), ('AA', 0.0)]
+    >>> _ = file.write_text("carrier,ok\\nUA,1\\nAA,0\\n", encoding="utf-8")
+    >>> log = read(file, arm="carrier", reward="ok")
+    >>> log.frame.rows(), log.place(1)
+    ([('UA', 1.0), ('AA', 0.0)], 'line 3')
     """
     try:
         import polars as pl
     except ImportError:
         raise missing_extra("study", "polars") from None
     path = Path(path)
+    if spelling.decimal not in (".", ","):
+        raise InvalidInput(f"--decimal {spelling.decimal} must be a point or a comma")
     try:
         with path.open("rb") as file:
             head = file.read(4096)
-        if b"\0" in head and not head.startswith((_PARQUET, *_COMPRESSED)):
-            raise InvalidInput(f"{path} is neither CSV nor Parquet; save it as CSV in UTF-8")
+        if b"\0" in head and not head.startswith((_PARQUET, *log_csv.COMPRESSED)):
+            raise InvalidInput(
+                f"{path} holds NUL bytes and is neither CSV nor Parquet; save it as CSV in UTF-8"
+            )
         columns = _parquet if head.startswith(_PARQUET) else _csv
-        frame = columns(path, arm, reward)
+        arms, rewards, place = columns(path, arm, reward, spelling)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InvalidInput(f"cannot read {path}: {reason}") from None
@@ -49,8 +94,12 @@ def read(path: str | Path, arm: str = "arm", reward: str = "reward") -> pl.DataF
         raise InvalidInput(f"{path} is empty; give a log with a header and a row a play") from None
     except pl.exceptions.PolarsError as error:
         reason = str(error).splitlines()[0].rstrip(".")
+        if "invalid utf" in reason:
+            raise InvalidInput(f"{path} is not in UTF-8; save it as CSV in UTF-8") from None
         raise InvalidInput(f"cannot read {path} as CSV or Parquet: {reason}") from None
-    return frame.select(arm=_labels(frame[arm]), reward=_numbers(frame[reward]))
+    arms, rewards = _labels(arms), _numbers(rewards, spelling, place)
+    _refuse_missing(path, arms, rewards, place)
+    return Log(pl.DataFrame({"arm": arms, "reward": rewards}), place)
 
 
 def label(text: str, frame: pl.DataFrame) -> Any:
@@ -63,7 +112,9 @@ def label(text: str, frame: pl.DataFrame) -> Any:
     return next((known for known in frame["arm"].drop_nulls().unique() if str(known) == text), text)
 
 
-def within(frame: pl.DataFrame, low: float, high: float) -> None:
+def within(
+    frame: pl.DataFrame, low: float, high: float, place: Callable[[int], str] = row_place
+) -> None:
     """Raise InvalidInput unless all rewards lie in the range that ``--reward-range`` claims.
 
     >>> import polars as pl
@@ -81,49 +132,56 @@ or correct the log
     rewards = frame["reward"].cast(pl.Float64)
     for row in ((rewards < low) | (rewards > high)).arg_true()[:1]:
         raise InvalidInput(
-            f"the reward in row {row + 1} is {rewards[row]:.10g}, outside {claim}; widen it or "
+            f"the reward in {place(row)} is {rewards[row]:.10g}, outside {claim}; widen it or "
             "correct the log"
         )
 
 
-def _parquet(path: Path, arm: str, reward: str) -> pl.DataFrame:
+_Columns = tuple["pl.Series", "pl.Series", Callable[[int], str]]
+
+
+def _parquet(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
     import polars as pl
 
-    wanted = _present(path, pl.read_parquet_schema(path), arm, reward)
-    return pl.read_parquet(path, columns=wanted, glob=False)
-
-
-def _csv(path: Path, arm: str, reward: str) -> pl.DataFrame:
-    """Both columns as text, so that nothing is guessed from the first rows."""
-    import polars as pl
-
-    columns, separator = _header(path, ","), ","
-    if len(columns) == 1:
-        separator = next((mark for mark in ";\t|" if mark in columns[0]), ",")
-        columns = _header(path, separator)
-    wanted = _present(path, columns, arm, reward)
-    frame = pl.read_csv(
-        path, separator=separator, columns=wanted, glob=False,
-        schema_overrides=dict.fromkeys(wanted, pl.String),
-    )  # fmt: skip
-    filled = (frame[arm].is_not_null() | frame[reward].is_not_null()).arg_true()
-    return frame.head(filled[-1] + 1 if len(filled) else 0)
-
-
-def _header(path: Path, separator: str) -> list[str]:
-    import polars as pl
-
-    return pl.read_csv(path, separator=separator, n_rows=0, glob=False).columns
-
-
-def _present(path: Path, columns: Any, arm: str, reward: str) -> list[str]:
+    if spelling.delimiter is not None:
+        raise InvalidInput(f"--delimiter is for a CSV; {path} is Parquet")
+    known = pl.read_parquet_schema(path)
     for option, name in (("--arm-column", arm), ("--reward-column", reward)):
-        if name not in columns:
-            shown = ", ".join(map(repr, columns))
+        if name not in known:
+            shown = ", ".join(map(repr, known))
             raise InvalidInput(
                 f"{path} has no column {name!r}; its columns are {shown}: choose with {option}"
             )
-    return list(dict.fromkeys((arm, reward)))
+    frame = pl.read_parquet(path, columns=list(dict.fromkeys((arm, reward))), glob=False)
+    return frame[arm], frame[reward], row_place
+
+
+def _csv(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
+    """Both columns as text, so that nothing is guessed from the first rows."""
+    table = log_csv.read(path, arm, reward, spelling.delimiter)
+    arms, rewards = table.column(arm), table.column(reward)
+    for column in (arms, rewards):
+        for row in column.str.contains("\0", literal=True).arg_true()[:1]:
+            raise InvalidInput(f"{table.place(row)} of {path} holds a NUL byte; save it as text")
+    return arms, rewards, table.place
+
+
+def _refuse_missing(
+    path: Path, arms: pl.Series, rewards: pl.Series, place: Callable[[int], str]
+) -> None:
+    for row in arms.is_null().arg_true()[:1]:
+        raise InvalidInput(f"{place(row)} of {path} has no arm; drop it")
+    for row in rewards.is_null().arg_true()[:1]:
+        raise InvalidInput(
+            f"{place(row)} of {path} has no reward; drop it, or say what it is worth with "
+            "--missing, 0 say"
+        )
+    if rewards.dtype.is_float():
+        for row in (rewards.abs() > _LARGEST).arg_true()[:1]:
+            raise InvalidInput(
+                f"the reward in {place(row)} of {path} is {rewards[row]:g}; a reward is a finite "
+                f"number, at most {_LARGEST:g}"
+            )
 
 
 def _labels(column: pl.Series) -> pl.Series:
@@ -134,6 +192,8 @@ def _labels(column: pl.Series) -> pl.Series:
     if column.dtype.is_nested() or column.dtype == pl.Binary:
         raise InvalidInput(f"column {column.name!r} holds {column.dtype}; an arm is text or an int")
     texts = column.cast(pl.String).replace("", None)
+    missing = [one for one in texts.unique() if one is not None and one.lower() in _NO_ARM]
+    texts = texts.replace(missing, None) if missing else texts
     if column.dtype.is_float():
         texts = texts.str.strip_suffix(".0")  # ints that once had gaps among them
     ints = texts.cast(pl.Int64, strict=False)
@@ -141,22 +201,61 @@ def _labels(column: pl.Series) -> pl.Series:
     return ints if written_alike.fill_null(value=False).all() else texts
 
 
-def _numbers(column: pl.Series) -> pl.Series:
+def _numbers(column: pl.Series, spelling: Spelling, place: Callable[[int], str]) -> pl.Series:
     import polars as pl
 
-    if column.dtype.is_numeric() or column.dtype in (pl.Boolean, pl.Null):
-        return column
-    if column.dtype != pl.String:
-        raise InvalidInput(f"column {column.name!r} holds {column.dtype}; a reward is a number")
+    kind = column.dtype
+    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
+        raise InvalidInput(f"column {column.name!r} holds {kind}; a reward is a number")
+    numbers = _parsed(column, spelling, place) if kind == pl.String else column
+    if numbers.dtype.is_float():
+        numbers = numbers.fill_nan(None)
+    if spelling.missing is None or not numbers.null_count():
+        return numbers
+    if not math.isfinite(spelling.missing):
+        raise InvalidInput(f"--missing {spelling.missing} must be a finite number")
+    if numbers.dtype.is_decimal():
+        exact = Decimal(repr(spelling.missing))
+        return pl.Series([exact if one is None else one for one in numbers])
+    return numbers.cast(pl.Float64).fill_null(spelling.missing)
+
+
+def _parsed(column: pl.Series, spelling: Spelling, place: Callable[[int], str]) -> pl.Series:
+    """The numbers that texts spell, null where there is no text."""
+    import polars as pl
+
     texts = column.str.strip_chars().replace("", None)
+    yes, no = (word.strip().lower() for word in spelling.words)
     flags = texts.str.to_lowercase().replace_strict(
-        {"true": 1.0, "false": 0.0}, default=None, return_dtype=pl.Float64
+        {"true": 1.0, "false": 0.0, yes: 1.0, no: 0.0}, default=None, return_dtype=pl.Float64
     )
-    numbers = flags.fill_null(texts.cast(pl.Float64, strict=False))
-    wrong = (numbers.is_null() & texts.is_not_null()).arg_true()
-    if len(wrong):
-        row = wrong[0]
+    plain = texts
+    if spelling.decimal == ",":
+        points = texts.str.contains(".", literal=True).fill_null(value=False)
+        plain = texts.set(points, None).str.replace(",", ".", literal=True)
+    numbers = flags.fill_null(plain.cast(pl.Float64, strict=False))
+    for row in (numbers.is_null() & texts.is_not_null()).arg_true()[:1]:
         raise InvalidInput(
-            f"column {column.name!r} holds {column[row]!r} in row {row + 1}; a reward is a number"
+            f"column {column.name!r} holds {column[row]!r} in {place(row)}; a reward is a number"
+            f"{_remedy(texts[row], spelling)}"
         )
     return numbers
+
+
+def _remedy(text: str, spelling: Spelling) -> str:
+    """How to say what a text means, where that can be guessed."""
+    if spelling.decimal == "." and text.count(",") == 1 and _is_number(text.replace(",", ".")):
+        return ": if the comma is its decimal mark, give --decimal ,"
+    if spelling.decimal == "," and _is_number(text):
+        return ": --decimal , allows for no point"
+    if text.isalpha():
+        return ": if it is one of two words for 1 and 0, give both, as in --words yes no"
+    return ""
+
+
+def _is_number(text: str) -> bool:
+    try:
+        float(text)
+    except ValueError:
+        return False
+    return True

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -53,6 +53,8 @@ class Subject:
     """What its folder is called after."""
     alpha: float = 0.05
     """What its owner is willing to lose, unless said otherwise."""
+    place: Callable[[int], str] = log.row_place
+    """Where a row of the frame is in what it was read from."""
 
 
 def built_in(name: str, default: str | None = None) -> Subject:
@@ -70,13 +72,17 @@ def built_in(name: str, default: str | None = None) -> Subject:
 
 
 def own(
-    path: str | Path, default: str | None, arm_column: str = "arm", reward_column: str = "reward"
+    path: str | Path,
+    default: str | None,
+    arm_column: str = "arm",
+    reward_column: str = "reward",
+    spelling: log.Spelling = log.USUAL,
 ) -> Subject:
     """A log of one's own as the subject of a backtest; ``default`` is its label as text.
 
     Raises InvalidInput as ``log.read`` does, and where no default is named.
     """
-    frame = log.read(path, arm_column, reward_column)
+    frame, place = log.read(path, arm_column, reward_column, spelling)
     if default is None:
         arms = listed(frame["arm"].drop_nulls().unique().sort().to_list())
         raise InvalidInput(
@@ -86,7 +92,8 @@ def own(
     title = name if len(name) <= 40 else f"{name[:39]}…"
     source = f"{name}, {len(frame):,} rows."
     plain = name.removesuffix(".gz").removesuffix(".zst")
-    return Subject(frame, log.label(default, frame), title, source, name=Path(plain).stem)
+    arm = log.label(default, frame)
+    return Subject(frame, arm, title, source, name=Path(plain).stem, place=place)
 
 
 class Backtest:
