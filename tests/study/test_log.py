@@ -10,6 +10,12 @@ from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study.log import Spelling, label, read, within
 
 
+def short(value):
+    """What a case is called."""
+    text = repr(value.to_dict(as_series=False) if isinstance(value, pl.DataFrame) else value)
+    return text if len(text) < 120 else f"{text[:60]} ... {text[-60:]}"
+
+
 def rows(folder, content, name="log.csv", **columns):
     """The rows that are read from a file of this content."""
     file = folder / name
@@ -33,7 +39,7 @@ def rows(folder, content, name="log.csv", **columns):
         "reward,x,arm\n1,,UA\n0.5,7,AA\n",
         'arm,reward\n"UA"," 1 "\n"AA","5e-1"\n',
         "arm,reward\nUA,1\nAA,0.5\n\n\n",
-        gzip.compress(b"arm,reward\nUA,1\nAA,0.5\n"),
+        gzip.compress(b"arm,reward\nUA,1\nAA,0.5\n", mtime=0),
         pl.DataFrame({"arm": ["UA", "AA"], "reward": [1, 0.5]}, strict=False),
         pl.DataFrame({"x": [0, 0], "reward": ["1", "0.5"], "arm": ["UA", "AA"]}),
     ],
@@ -130,7 +136,7 @@ def test_flags_are_rewards(tmp_path):
         (pl.DataFrame({"arm": [1], "reward": [math.inf]}), "reward in row 1 of .* is inf; a rew"),
         ("arm,reward\na,1\nb,-1e301\n", "the reward in line 3 of .* is -1e.301; a reward is a f"),
     ],
-    ids=repr,
+    ids=short,
 )
 def test_what_is_missing_is_named_where_it_is(tmp_path, content, said):
     with pytest.raises(InvalidInput, match=said):
@@ -168,9 +174,9 @@ WIDE = "line {} of .*log.csv has {} field.*, its header has 3; put quotes around
         ('\n\narm,cost,"reward"\n"a\n\nb",3,1\n\n"c\nd",3,1,1\n', 8, 4),
         ("arm,cost,reward\n" + "a,3,1\n" * 5_000 + "a,3,1,1\n" + "a,3,1\n" * 9, 5_002, 4),
         ("arm,cost,reward\na,3,1\nb,3,1,", 3, 4),
-        (gzip.compress(b"arm,cost,reward\na,3,20,1\n"), 2, 4),
+        (gzip.compress(b"arm,cost,reward\na,3,20,1\n", mtime=0), 2, 4),
     ],
-    ids=repr,
+    ids=short,
 )
 def test_a_row_of_another_width_is_refused_by_its_line(tmp_path, content, line, fields):
     with pytest.raises(InvalidInput, match=WIDE.format(line, fields)):
@@ -204,7 +210,7 @@ def test_lines_are_those_of_the_file(tmp_path):
         ('arm;reward;"x,y"\na;0.5;\nb;-1;2\n', {}),
         ('arm\treward\t"x,y"\na\t0.5\t\nb\t-1\t2\n', {"delimiter": "\t"}),
     ],
-    ids=repr,
+    ids=short,
 )
 def test_marks_as_they_are_named(tmp_path, content, spelling):
     assert rows(tmp_path, content, **spelling) == [("a", 0.5), ("b", -1)]
@@ -239,7 +245,7 @@ def test_decimals_stay_exact(tmp_path):
         (b"x,arm,reward\n\n\xfc,a,1\n", "line 3 of .*log.csv is not in UTF-8; save"),
         (b"\xfc,arm,reward\n1,a,1\n", "line 1 of .*log.csv is not in UTF-8; save"),
         (
-            gzip.compress(b"arm,reward\n\xfc,1\n"),
+            gzip.compress(b"arm,reward\n\xfc,1\n", mtime=0),
             "log.csv is not in UTF-8; save it as C",
         ),
         ("arm,reward\na,1\n".encode("utf-16"), "holds NUL bytes and is neither CSV nor Parquet"),
@@ -253,7 +259,7 @@ def test_decimals_stay_exact(tmp_path):
         (pl.DataFrame({"arm": [["a"]], "reward": [1]}), r"holds List\(String\); an arm is text"),
         (pl.DataFrame({"arm": ["a"], "reward": [date(2013, 1, 1)]}), "holds Date; a reward is a n"),
     ],
-    ids=repr,
+    ids=short,
 )
 def test_a_file_that_holds_no_log_is_named_in_one_line(tmp_path, content, said):
     with pytest.raises(InvalidInput, match=said) as caught:
