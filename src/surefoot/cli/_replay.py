@@ -11,6 +11,7 @@ import typer
 from surefoot.cli._progress import drawing, tell, watch
 
 if TYPE_CHECKING:
+    from surefoot.study.replay import Backtest
     from surefoot.study.replay_findings import Findings
 
 OUT = Path("out")
@@ -153,10 +154,7 @@ def replay(
           other columns
     """
     from surefoot.study.log import within
-    from surefoot.study.output import to_json
     from surefoot.study.replay import Backtest
-    from surefoot.study.replay_files import claim, write
-    from surefoot.study.replay_findings import Findings
 
     told = {
         "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
@@ -165,8 +163,18 @@ def replay(
     subject = _subject(file, default, case, told)
     if reward_range is not None:
         within(subject.frame, *reward_range, subject.place)
-    folder = OUT / f"replay-{subject.name}" if out is None else out
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
+    folder = OUT / f"replay-{subject.name}" if out is None else out
+    _run(backtest, folder, overwrite, workers, as_json=as_json)
+
+
+def _run(
+    backtest: Backtest, folder: Path, overwrite: bool, workers: int | None, *, as_json: bool
+) -> None:
+    from surefoot.study.output import to_json
+    from surefoot.study.replay_files import claim, write
+    from surefoot.study.replay_findings import Findings
+
     claim(backtest, folder, overwrite)
     if watch(backtest.steps(workers)).stopped:
         tell("stopped: nothing was written")
