@@ -6,7 +6,7 @@ import pytest
 
 from leased import Clock, agent, kinds, opened
 from surefoot import C2UCB, GenCB, Outcome, RewardFloor, TopK
-from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import Lease, MemoryStore, worker
 from surefoot.live.live import Live
 from surefoot.testing._fault_store import Faulty
@@ -59,12 +59,8 @@ def test_an_id_gets_one_play_before_and_after_the_flush(tmp_path):
     assert live.select(id="mine", context="here") == play == live.play("mine")
     with pytest.raises(PlayConflict):
         live.select(id="mine")
-    with pytest.raises(PlayConflict, match=play.id):
-        live.update("mine", 0.5)
     live.flush()
     assert live.select(id="mine", context="here") == play
-    with pytest.raises(PlayConflict, match=play.id):
-        live.update("mine", 0.5)
     live.update(play.id, 0.5)
     live.flush()
     assert live.select(id="mine", context="here") == play
@@ -264,3 +260,75 @@ def test_what_a_worker_may_call_a_play_of_its_own_is_no_id_of_a_caller(tmp_path,
     assert live.select(allowed=[2]).id == f"{first.lease}-2"
     live.close()
     assert proved(store)["explorations"] == 2
+
+
+REPORTS = {
+    "update": lambda live, play: live.update(play, 0.5),
+    "expire": lambda live, play: live.expire(play),
+    "void": lambda live, play: live.void(play),
+    "fall back": lambda live, play: live.fall_back(play),
+}
+
+
+@pytest.mark.parametrize("flushed", [False, True])
+@pytest.mark.parametrize("how", REPORTS)
+def test_the_id_that_was_asked_by_is_enough_for_the_worker_that_decided(tmp_path, how, flushed):
+    store = MemoryStore()
+    live = opened(store, tmp_path)
+    play = live.select(id="visit-1")
+    assert play.lease is not None
+    if flushed:
+        live.flush()
+    assert REPORTS[how](live, "visit-1") is Outcome.BOOKED
+    assert REPORTS[how](live, "visit-1") is Outcome.REPEATED
+    assert REPORTS[how](live, play.id) is Outcome.REPEATED
+    live.flush()  # closed, and forgotten here
+    assert REPORTS[how](live, "visit-1") is Outcome.REPEATED
+    live.close()
+    assert kinds(store).count("decision.held") == 1
+    assert "assumption.broken" not in kinds(store)
+    proved(store)
+
+
+def test_elsewhere_the_id_that_was_asked_by_is_refused_and_says_why(tmp_path):
+    store = MemoryStore()
+    one, two = opened(store, tmp_path), opened(store, tmp_path)
+    play = one.select(id="visit-1")
+    with pytest.raises(UnknownPlay, match="next flush"):
+        two.update("visit-1", 1)
+    one.flush()
+    for live in (two, Live(None, store)):
+        with pytest.raises(PlayConflict, match=f"only to the worker that decided it.*{play.id}"):
+            live.update("visit-1", 1)
+    again = opened(store, tmp_path)  # another process: what it decided it does not know
+    with pytest.raises(PlayConflict, match=play.id):
+        again.update("visit-1", 1)
+    assert again.update(play.id, 1) is Outcome.BOOKED
+
+
+def test_where_two_workers_decided_one_id_each_means_its_own(tmp_path):
+    store = MemoryStore()
+    one, two = opened(store, tmp_path), opened(store, tmp_path)
+    one.select(), two.select()
+    here, there = one.select(id="a"), two.select(id="a")
+    two.flush()
+    one.flush()  # its play is a twin now
+    assert one.update("a", 0) is Outcome.BOOKED
+    assert two.update("a", 1) is Outcome.BOOKED
+    assert one.update(here, 0) is two.update(there, 1) is Outcome.REPEATED
+    one.close(), two.close()
+    told = {e.play: e.payload["reward"] for e in store.entries("default") if "reward" in e.payload}
+    assert sorted(told.values()) == [0, 10**9]
+    assert told["a"] == 10**9
+    proved(store)
+
+
+def test_an_id_that_is_the_very_name_of_another_play_is_refused_as_text(tmp_path):
+    store = MemoryStore()
+    one = opened(store, tmp_path)
+    here = one.select(id="a")
+    plain = Live(None, store).select(id="a")
+    with pytest.raises(PlayConflict, match=here.id):
+        one.update("a", 1)
+    assert one.update(plain, 1) is Outcome.BOOKED
+    assert one.update(here.id, 0) is Outcome.BOOKED

@@ -12,7 +12,7 @@ from surefoot._exact import shown
 from surefoot.agents import GenCB
 from surefoot.errors import InvalidInput, SurefootError, UnknownAccount, UnknownPlay
 from surefoot.floors import Statement, statement
-from surefoot.live import changes, leases, names, opening, recovery, reporting
+from surefoot.live import changes, leases, meant, names, opening, recovery, reporting
 from surefoot.live.decide import decided
 from surefoot.live.entries import Entry, checked_text
 from surefoot.live.fold import Fold
@@ -39,7 +39,8 @@ class Live(changes.Changes, reporting.Reporting):
     randomness go on, and another configuration is an error that names the field. What its policy
     learned before comes along; the account starts with its reserve alone. ``store``: the path of a
     SQLite file, a PostgreSQL URL or a ``Store``, which the caller then closes. ``name``: the
-    experiment. ``account``: whose floor it shares with other experiments; None: its own.
+    experiment; None: the only one there is, or a new one called "default". ``account``: whose floor
+    it shares with other experiments; None: its own.
     ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
     books a missing reward at its worst and forgets a default play that nobody has reported, until
     its report comes; None: never. ``learn_missing``: what a play that expires teaches the policy:
@@ -78,7 +79,7 @@ class Live(changes.Changes, reporting.Reporting):
         self,
         agent: GenCB | dict[str, Any] | None,
         store: Any,
-        name: str = "default",
+        name: str | None = None,
         *,
         account: str | None = None,
         reward_window: Any = None,
@@ -89,14 +90,16 @@ class Live(changes.Changes, reporting.Reporting):
     ) -> None:
         if lease is not None and not isinstance(lease, Lease):
             raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
-        self.name = checked_text(name, "name")
+        for given, what in ((name, "name"), (account, "account")):
+            if given is not None:
+                checked_text(given, what)
         self.degraded: str | None = None
         """Why nothing is explored any more; None: all is well."""
         settings = self._asked = Settings.of(reward_window, shadow, learn_missing)
         if isinstance(agent, dict):
             config = agent
             agent, settings = opening.configured(config)
-            opening.check_settings(self._asked, [config], name)
+            opening.check_settings(self._asked, [config], name or meant.USUAL)
             self._asked = self._asked._replace(learn_missing=settings.learn_missing)
         payload = None if agent is None else opening.opened(opening.check_agent(agent), settings)
         own = None if payload is None or payload["config"]["policy"]["config"] else agent
@@ -104,13 +107,13 @@ class Live(changes.Changes, reporting.Reporting):
         self._closes = not isinstance(store, Store)
         self._process = os.getpid()
         self.store = open_store(store, new=agent is not None, timeout=timeout)
-        self._account = name if account is None else account
         self._closed = False
         self._kept: recovery.Snapshot | None = None
         self._worker: Worker | None = None
         self._folding = threading.Lock()
         """Of whoever reads or moves the fold: a work, or ``_catch_up``."""
         try:
+            self.name, self._account = meant.experiment(self.store, name, account)
             if agent is not None:
                 self.store.open_account(self._account, agent.floor.places, True)
             self._start(payload)
@@ -136,7 +139,7 @@ class Live(changes.Changes, reporting.Reporting):
         try:
             kept = store.latest_snapshot(account, self.name)
         except UnknownAccount:
-            raise self._missing() from None
+            raise self._missing(store.accounts()) from None
         self._fold, self.degraded = recovery.recovered(
             self.name, self._own_policy, kept, lambda after: store.entries(account, after), None
         )
@@ -159,8 +162,10 @@ class Live(changes.Changes, reporting.Reporting):
         if payload is None:
             opening.check_settings(self._asked, fold.opened, self.name)
 
-    def _missing(self) -> InvalidInput:
+    def _missing(self, there: Iterable[str] = ()) -> InvalidInput:
         why = f" ({self.degraded})" if self.degraded else ""
+        if listed := ", ".join(map(repr, there)):
+            why = f" (the store has the accounts {listed})"
         return InvalidInput(
             f"name = {self.name!r}: account {self._account!r} has no such experiment{why}; "
             "pass an agent to open it"
@@ -409,7 +414,8 @@ class Live(changes.Changes, reporting.Reporting):
                 "play that select() returned, or its id (of a play under another worker's lease "
                 "the ledger knows after that worker's next flush)"
             )
-        if report and names.unsaid(name, row):
+        ours = self._worker is not None and self._worker.decided(row)
+        if report and names.unsaid(name, row) and not ours:
             raise names.given_twice(name, f"{name}.{row.lease}")
         return row
 

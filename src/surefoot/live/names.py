@@ -3,7 +3,7 @@
 Under leases two workers can be asked for one id before either knows of the other, and both answers
 are out. So a play decided under a lease is called by its id and its lease, "visit-1.web-3f-12", and
 a report says which of the two it is about: the reward of one credited to the other would overstate
-the account.
+the account. At the worker that decided it, the bare id means its own play, whatever others did.
 """
 
 from __future__ import annotations
@@ -47,8 +47,9 @@ def unsaid(name: str, row: PlayRow) -> bool:
 def given_twice(name: str, known: str) -> PlayConflict:
     """The error for a report of a bare id that may be two plays; ``known`` is one of them."""
     return PlayConflict(
-        f"id = {name!r} was given out under a lease, so it may be two plays; report the play that "
-        f"select() returned, or its own id: play.id, e.g. {known!r}"
+        f"id = {name!r} was given out under a lease, so it may be two plays, and alone it says "
+        "enough only to the worker that decided it; report the play that select() returned, or its "
+        f"own id: play.id, e.g. {known!r}"
     )
 
 

@@ -124,6 +124,7 @@ class Reporting:
         self._check_process()
         name = named(play)
         if self._worker is not None:
+            name = name if isinstance(play, LivePlay) else self._worker.meant(name)
             early = self._worker.report(name, telling)
             if early is not None:
                 return early

@@ -122,11 +122,27 @@ class Worker:
                     return entry
             return self._decide(asked, own)
 
+    def meant(self, name: str) -> str:
+        """The play that a caller's own id means at this worker: the one that was decided here.
+
+        PlayConflict if that id is the very name of another play.
+        """
+        with self._lock, self._uninterrupted():
+            called = self._asked.get(name)
+            if called is None:
+                return name
+            row = self._live.store.play(self._live._account, name)
+            if row is not None and row.lease is None:
+                raise names.given_twice(name, called)
+            return called
+
+    def decided(self, row: PlayRow) -> bool:
+        """Whether a play was decided by this worker, under a lease."""
+        return row.lease is not None and row.lease.rpartition("-")[0] == self.owner
+
     def report(self, name: str, telling: Telling) -> Outcome | None:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
         with self._lock, self._uninterrupted():
-            if name in self._asked and self._live.store.play(self._live._account, name) is None:
-                raise names.given_twice(name, self._asked[name])
             known = self._own.get(name) or self._adopted(name)
             if known is not None and self._unsure and _is_final(known.row, telling):
                 self._renew()
@@ -273,7 +289,9 @@ class Worker:
         if self._lease is None or local is None:
             return None
         row = names.found(partial(live.store.play, live._account), name)
-        if row is None or row.experiment != live.name or names.unsaid(name, row):
+        if row is None or row.experiment != live.name:
+            return None
+        if names.unsaid(name, row) and not self.decided(row):
             return None
         entry = next(live.store.entries(live._account, row.seq - 1, 1))
         given = local.given(entry)

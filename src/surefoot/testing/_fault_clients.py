@@ -87,16 +87,27 @@ class Visit:
             judge.wrong("double", f"play {answer.id} was given to two clients")
             return
         world.told(judge.answered(page, answer))
-        reports = Reports(world, self.setup, answer.id, page)
+        reports = Reports(world, self.setup, answer.id, page, self.name if self.home else None)
         if self.spent:
             if first and page is not self.claimed and world.rng.random() < 0.5:
                 reports.report("void")  # another answer came first: never played
             return
         self.spent, self.claimed = True, page
         (reports.play_default if answer.is_default else reports.play_arm)()
-        if answer.id != self.name and self.name is not None and world.rng.random() < 0.1:
-            # The bare id is not what was played: it is refused, unless it is another play.
-            Reports(world, self.setup, self.name, self._page(self.name)).report("void")
+        if reports.bare is not None and answer.lease is not None and world.rng.random() < 0.1:
+            self._elsewhere(answer.lease)
+
+    def _elsewhere(self, lease: str) -> None:
+        """To a worker that did not decide it the bare id says too little: it is refused."""
+        assert self.name is not None
+        name, page = self.name, self._page(self.name)
+
+        def request(live: Any) -> Any:
+            if decided_by(live, lease):
+                raise UnknownPlay("not asked here")
+            return live.void(name)
+
+        Reports(self.world, self.setup, name, page)._send("void", None, request, TRIES)
 
     def _page(self, play: str) -> Page:
         return self.world.judge.page(play, self.setup.name, known(self.own))
@@ -105,8 +116,12 @@ class Visit:
 class Reports:
     """What a client does with a play that it was given, and what it tells of it."""
 
-    def __init__(self, world: World, setup: Setup, play: str, page: Page) -> None:
+    def __init__(
+        self, world: World, setup: Setup, play: str, page: Page, bare: str | None = None
+    ) -> None:
         self.world, self.setup, self.play, self.page = world, setup, play, page
+        self.bare = bare
+        """What it was asked by, where one worker alone was asked."""
 
     def play_default(self) -> None:
         """Play the default, or nothing."""
@@ -140,6 +155,8 @@ class Reports:
 
         def request(live: Any) -> Any:
             found = live.play(self.play)
+            if decided_by(live, found.lease):
+                raise UnknownPlay("its client may have been answered, and will tell it by that")
             page, judge = self.page, self.world.judge
             if page.made is None and found.lease is None:
                 if page.worth is None:
@@ -192,10 +209,17 @@ class Reports:
         answer = self.page.answer
         return self.play if answer is None or self.world.rng.random() < 0.5 else answer
 
+    def _name(self, live: Any) -> Any:
+        """At the worker that decided it, at times, the id that it was asked by."""
+        answer = self.page.answer
+        if self.bare and answer is not None and decided_by(live, answer.lease):
+            return self.bare if self.world.rng.random() < 0.5 else self._given
+        return self._given
+
     def report(self, kind: str, reward: Decimal | None = None, tries: int = 1) -> None:
         """Tell it to any worker, and again if no answer comes."""
         self.page.reported.add(None if reward is None else Fraction(reward))
-        self._send(kind, reward, lambda live: _CALLS[kind](live, self._given, reward), tries)
+        self._send(kind, reward, lambda live: _CALLS[kind](live, self._name(live), reward), tries)
 
     def _send(
         self, kind: str, reward: Decimal | None, request: Callable[[Any], Any], tries: int
@@ -252,6 +276,12 @@ class Reports:
 
     def _money(self, units: int) -> Decimal:
         return decimal(Fraction(units, 10**self.world.judge.places))
+
+
+def decided_by(live: Any, lease: str | None) -> bool:
+    """Whether a lease is one of this very worker's."""
+    worker = live._worker
+    return worker is not None and lease is not None and lease.startswith(f"{worker.owner}-")
 
 
 def decimal(value: Fraction) -> Decimal:
