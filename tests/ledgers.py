@@ -7,6 +7,7 @@ with fractions. Shares no code with the store that writes real ledgers, nor with
 import hashlib
 import json
 import random
+from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
 
@@ -46,16 +47,26 @@ def terms(default, alpha, low, against="realised", target=None):
     said["hold"] = max(0, said["floor"] - low)
     if len(ends) == 1:
         return said | {"deposit": floor(Fraction(alpha) * ends[0])}
+    said |= {"upper": floor(ends[1])}
     if against == "fixed":
-        return said | {"deposit": said["value"] - said["floor"], "upper": floor(ends[1])}
-    return said | {"deposit": floor(Fraction(alpha) * said["value"]), "upper": floor(ends[1])}
+        return said | {"deposit": said["value"] - said["floor"], "lost": 1, "whole": 1}
+    share = Fraction(alpha)
+    said |= {"lost": share.numerator, "whole": share.denominator}
+    return said | {"deposit": floor(share * said["value"])}
+
+
+def text(units):
+    """A reward as it was told."""
+    return str(Decimal(units) / UNIT)
 
 
 class Writer:
     """Writes one account's ledger, event by event."""
 
-    def __init__(self, kind="constant", alpha="0.25", low=0, high=1000, reserve=0):
+    def __init__(self, kind="constant", alpha="0.25", low=0, high=1000, reserve=0, **settings):
         self.entries, self.plays, self.versions, self.leases = [], {}, {}, {}
+        self.settings = {"reward_window": None, "shadow": False} | settings
+        self.arms, self.paused, self.ran = ["a", "b"], False, True
         self.posted = self.held = self.reserve = 0
         self.configure(kind, alpha, low, high)
         if reserve:
@@ -97,8 +108,13 @@ class Writer:
             "default": default,
         }  # fmt: skip
         self.versions[experiment] = self.versions.get(experiment, 0) + 1
+        self.ran = not self.paused
         event = "opened" if self.versions[experiment] == 1 else "configured"
-        payload = {"config": {"policy": "UCB1"}, "floor": said}
+        given = {name: said[name] for name in ("default", "alpha", "places", "against", "target")}
+        given |= {"reward_range": [text(low), text(high)], "reserve": "0"}
+        policy = {"kind": "UCB1", "arms": list(self.arms)}
+        config = {"policy": policy, "settings": dict(self.settings), "floor": given}
+        payload = {"config": config, "floor": said}
         self.append(f"experiment.{event}", payload, experiment=experiment)
 
     def terms(self, own=None):
@@ -106,7 +122,7 @@ class Writer:
         against = "fixed" if self.kind == "fixed" else "realised"
         return terms(default, self.alpha, self.low, against, self.target)
 
-    def decide(self, name, explores, own=None, lease=None):
+    def decide(self, name, explores, own=None, lease=None, index=0, **more):
         """A decision; whether the account affords it is the caller's affair."""
         said = self.terms(own)
         hold = said["hold"]
@@ -116,13 +132,21 @@ class Writer:
         payload = dict(said) if own is None else {**said, "default": own}
         if not explores:
             payload["loss"] = payload.pop("hold")
+            if "upper" in said:
+                payload["high"] = said["upper"]
             self.append("decision.defaulted", payload, play=name)
             return
-        payload |= {"low": self.low, "high": self.high, "arm": 0, "index": 0}
+        payload |= {
+            "low": self.low,
+            "high": self.high,
+            "arm": (*self.arms, "x")[index],
+            "index": index,
+        }
+        payload |= more
         if lease is None:
             self.append("decision.held", payload, held=hold, play=name)
             return
-        payload["lease"] = lease
+        payload |= {"lease": lease, "unspent": self.leases[lease]["rest"]} | more
         self.leases[lease]["rest"] -= hold
         extra = 0 if self.leases[lease]["live"] else hold
         self.append("decision.held", payload, extra, extra, play=name)
@@ -131,8 +155,9 @@ class Writer:
         """A reward, in time or late."""
         play = self.plays[name]
         above, below = reward > play["high"], reward < play["low"]
-        payload = {"reward": reward} | ({"capped": True} if above else {})
+        payload = {"reward": reward, "told": text(reward)} | ({"capped": True} if above else {})
         payload |= {"breach": True} if below else {}
+        payload |= {"asked": play["floor"]} if play["state"] == "open" and play["floor"] else {}
         gain, hold = min(reward, play["high"]) - play["floor"], play["hold"]
         if play["state"] == "expired":
             self.append("outcome.late", payload, gain + hold, play=name)
@@ -141,8 +166,9 @@ class Writer:
         play |= {"state": "capped" if above else "closed", "reward": reward}
 
     def expire(self, name):
-        hold = self.plays[name]["hold"]
-        self.append("outcome.expired", {}, -hold, -hold, play=name)
+        hold, asked = self.plays[name]["hold"], self.plays[name]["floor"]
+        payload = {"asked": asked} if asked else {}
+        self.append("outcome.expired", payload, -hold, -hold, play=name)
         self.plays[name]["state"] = "expired"
 
     def forget(self, name):
@@ -158,24 +184,35 @@ class Writer:
 
     def fall_back(self, name):
         play = self.plays[name]
-        self.append("outcome.as_default", {}, play["deposit"], -play["hold"], play=name)
+        payload = self.asked(play)
+        self.append("outcome.as_default", payload, play["deposit"], -play["hold"], play=name)
         play["state"] = "played" if "upper" in play else "closed"
 
-    def confirm(self, name):
+    def asked(self, play):
+        """What a default play had to earn, that was not told to have paid more than its least."""
+        asked = play["value"] - play["deposit"] if "upper" in play else play["floor"]
+        return {"asked": asked} if asked else {}
+
+    def confirm(self, name, reward=None):
         play = self.plays[name]
-        self.append("decision.confirmed", {}, play["deposit"], play=name)
+        payload = self.asked(play)
+        if reward is not None:
+            payload |= {"reward": reward, "told": text(reward)}
+            payload |= {"mismatch": True} if reward != play["value"] else {}
+        self.append("decision.confirmed", payload, play["deposit"], play=name)
         play["state"] = "played" if "upper" in play else "closed"
 
     def value(self, name, reward):
         """What a random default really paid."""
         play = self.plays[name]
         known = floor(play["share"] * min(reward, play["upper"]))
-        payload = {"reward": reward}
+        payload = {"reward": reward, "told": text(reward)}
+        more = known - floor(play["share"] * play["value"])
+        asked = min(reward, play["upper"]) - play["value"] - more
+        payload |= {"asked": asked} if asked else {}
         if not play["value"] <= reward <= play["upper"]:
             payload["breach"] = True
-        self.append(
-            "default.valued", payload, known - floor(play["share"] * play["value"]), play=name
-        )
+        self.append("default.valued", payload, more, play=name)
         play["state"] = "closed"
 
     def acknowledge(self, name):
@@ -186,19 +223,27 @@ class Writer:
 
     def grant(self, lease, amount):
         self.leases[lease] = {"amount": amount, "rest": amount, "live": True}
-        payload = {"lease": lease, "owner": "w", "epoch": 1, "amount": amount, "expires": 9}
+        payload = {"lease": lease, "owner": "w", "epoch": len(self.entries) + 1}
+        payload |= {"amount": amount, "expires": 1 << 60}
         self.append("lease.granted", payload, held=amount)
 
     def give_back(self, lease):
         row = self.leases.pop(lease)
+        row["live"] = False
         payload = {"lease": lease, "unspent": row["rest"], "spent": row["amount"] - row["rest"]}
         self.append("lease.returned", payload, held=-row["rest"])
 
     def forfeit(self, lease):
         row = self.leases[lease]
         row["live"] = False
-        payload = {"lease": lease, "unspent": row["rest"]}
+        payload = {"lease": lease, "unspent": row["rest"], "spent": row["amount"] - row["rest"]}
         self.append("lease.forfeited", payload, -row["rest"], -row["rest"])
+
+    def pause(self):
+        """Pause, or go on."""
+        self.paused = not self.paused
+        self.ran |= not self.paused
+        self.append("experiment.state", {"state": "paused" if self.paused else "running"})
 
     def named(self, *states, explores=None):
         """The plays in these states."""
@@ -230,10 +275,11 @@ def _decide(writer, rng, name):
         own = rng.choice(["0.51234567", "0.4", "0", ["0.25", "0.5005"]])
     hold = writer.terms(own)["hold"]
     leases = [name for name, row in writer.leases.items() if row["rest"] >= hold]
-    if leases and rng.random() < 0.5:
+    if leases and writer.ran and rng.random() < 0.5:
         writer.decide(name, True, own, rng.choice(leases))
     else:
-        writer.decide(name, writer.slack >= hold and rng.random() < 0.8, own)
+        free = writer.slack >= hold and not writer.paused
+        writer.decide(name, free and rng.random() < 0.8, own)
 
 
 def _report(writer, rng, breaches):
@@ -270,4 +316,4 @@ def _manage(writer, rng, step):
     elif rng.random() < 0.5:
         writer.configure(writer.kind, rng.choice(["0.25", "0.3"]), writer.low, writer.high)
     else:
-        writer.append("experiment.state", {"state": rng.choice(["paused", "running"])})
+        writer.pause()

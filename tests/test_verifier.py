@@ -229,6 +229,8 @@ def test_a_raised_reward_is_caught_by_what_it_no_longer_fits():
     assert problem(rows).startswith("entry 5: hash is ")
     forged = json.loads(json.dumps(honest))
     forged[4]["payload"]["reward"] = 900
+    assert problem(lines(rechained(forged))) == "entry 5: reward is 0.9, expected 0.4"
+    forged[4]["payload"]["told"] = "0.9"
     assert problem(lines(rechained(forged))) == "entry 5: d_posted is 0.024, expected 0.524"
 
 

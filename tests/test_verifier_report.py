@@ -17,15 +17,32 @@ from verifying import FILE, problem, run
 def test_it_reads_with_flat_memory_and_fast():
     writer = Writer(reserve=1000)
     for number in range(5000):
-        writer.decide(f"o-{number}", number % 2 == 0)
-        writer.settle(f"o-{number}", 400) if number % 2 == 0 else writer.confirm(f"o-{number}")
+        name = f"p-{len(writer.entries) + 1}"
+        writer.decide(name, number % 2 == 0)
+        writer.settle(name, 400) if number % 2 == 0 else writer.confirm(name)
+    report, peak = traced(writer)
+    assert report["entries"] == 10_002
+    assert peak < 1_000_000
+
+
+def test_an_id_that_its_caller_gave_takes_some_hundred_bytes():
+    peaks = []
+    for count in (2000, 4000):
+        writer = Writer()
+        for number in range(count):
+            writer.decide(f"visit-{number}", False)
+            writer.confirm(f"visit-{number}")
+        peaks.append(traced(writer)[1])
+    assert peaks[1] - peaks[0] < 2000 * 250
+
+
+def traced(writer):
     rows = lines(writer.entries)
     tracemalloc.start()
     report = verify(iter(rows))
     _, peak = tracemalloc.get_traced_memory()
     tracemalloc.stop()
-    assert report["entries"] == 10_002
-    assert peak < 1_000_000
+    return report, peak
 
 
 @pytest.mark.slow
@@ -93,9 +110,13 @@ def test_a_problem_says_amounts_as_decimals_of_the_account(places, said):
     for entry in writer.entries:
         entry["payload"]["floor"] |= {"places": places, "default": "0", "value": 0, "floor": 0}
         entry["payload"]["floor"] |= {"hold": 0, "deposit": 0}
+        ends = ["0", str(1000 // 10**places)]
+        given = {"places": places, "default": "0", "reward_range": ends}
+        entry["payload"]["config"]["floor"] |= given
     terms = {"value": 0, "floor": 0, "hold": 0, "deposit": 0, "low": 0, "high": 1000}
-    writer.append("decision.held", terms, play="a")
-    writer.append("outcome.settled", {"reward": -5, "breach": True}, -5, play="a")
+    writer.append("decision.held", terms | {"arm": "a", "index": 0}, play="a")
+    told = str(-5 / 10**places)
+    writer.append("outcome.settled", {"reward": -5, "told": told, "breach": True}, -5, play="a")
     assert problem(lines(rechained(writer.entries), places=places)) == f"entry 3: {said}"
 
 

@@ -1,15 +1,17 @@
 """Re-prove an exported ledger with the standard library only: ``python verifier.py FILE``.
 
 It shares no code with what wrote the ledger, so that two texts have to agree. Entry by entry it
-checks form, hash, chain and seq; what the entry may do to its play or lease; its amounts, derived
-anew from the default and alpha; the running totals; and that no slack is negative. Then the promise
-itself, from outcomes alone, sum of (r - f) >= -reserve: at every moment, and over the first plays
-as decided and as reported, however many. An open exploration counts at its worst, an unreported
-default as not played, a reward above its range as the range's end until it is acknowledged.
+checks form, hash, chain and seq; what the entry may do to its play, lease or experiment; whether
+that may explore; its amounts, derived anew from what the experiment was opened with and the rewards
+told; the running totals; and that no slack is negative. Then the promise itself, from outcomes
+alone, sum of (r - f) >= -reserve: at every moment, and over the first plays as decided and as
+reported, however many. An open exploration counts at its worst, an unreported default as not
+played, a reward above its range as the range's end until it is acknowledged.
 
-Exit code 0: it holds. 1: it does not, or a reward was below its range. 2: this is no ledger. A tail
-cut off or rewritten shows only against a head kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``.
-Memory grows only with the plays that can still change; an id used again after that is another play.
+Exit code 0: it holds. 1: it does not, or a reward was below its range. 2: nothing can be said.
+141: the reader of the report closed the pipe. A tail cut off or rewritten shows only against a head
+kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``. Memory grows with the plays that can still
+change, and with the ids that callers gave, of which no two plays may have one.
 """
 
 from __future__ import annotations
@@ -17,8 +19,11 @@ from __future__ import annotations
 import argparse
 import hashlib
 import json
+import os
 import re
+import sys
 from collections.abc import Iterable
+from dataclasses import dataclass
 from decimal import Decimal
 from fractions import Fraction
 from functools import partial
@@ -31,7 +36,11 @@ HEADER = ["account", "surefoot", "unit_places", "version"]
 NUMBERS = ("seq", "at", "config_version", "d_posted", "d_held", "posted", "held", "reserve")
 TYPES = {"kind": str, "experiment": str, "actor": str, "prev": str, "hash": str, "payload": dict}
 FIELDS = {*NUMBERS, *TYPES, "play"}
+TERMS = ("value", "floor", "deposit", "upper", "lost", "whole")
+GIVEN = ("default", "alpha", "places", "against", "target", "checkpoint")
+REWARDED = ("outcome.settled", "outcome.late", "default.valued", "decision.confirmed")
 DECIMAL = re.compile(r"-?[0-9]{1,2000}(\.[0-9]{1,2000})?([eE][-+]?[0-9]{1,4})?")
+HELD, OWN = "decision.held", re.compile("p-[0-9]+")
 HEAD = re.compile(r"(?:([0-9]{1,18}):)?([0-9a-f]{64})")
 
 Entry = dict[str, Any]
@@ -54,6 +63,13 @@ def must(fine: object, what: str, found: Any, due: Any, say: Any = str) -> None:
         raise ValueError(f"{what} is {found}, expected {due}")
 
 
+def agree(found: Entry, due: Entry, say: Any = str, of: str = "") -> None:
+    """Stop where the parts of an entry are not what they have to be."""
+    for name, value in due.items():
+        if found.get(name) != value:
+            must(False, f"{of}{name}", found.get(name), value, say)
+
+
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
 _decode = json.JSONDecoder(parse_float=int, parse_constant=int).decode  # int() refuses either
 
@@ -70,14 +86,29 @@ def parsed(line: bytes) -> tuple[Entry, str]:
 def whole(values: Entry, name: str) -> int:
     """An amount: a JSON integer of 64 bits."""
     value = values.get(name)
-    must(type(value) is int and -(2**63) <= value < 2**63, name, value, "an integer of 64 bits")
-    return int(value or 0)
+    if type(value) is not int or not -(2**63) <= value < 2**63:
+        must(False, name, value, "an integer of 64 bits")
+    return value  # type: ignore[return-value]
 
 
 def exact(value: Any, name: str) -> Fraction:
     """A decimal string as the number it stands for."""
     must(isinstance(value, str) and DECIMAL.fullmatch(value), name, value, "a decimal string")
     return Fraction(value)
+
+
+def in_units(told: Any, places: int) -> int:
+    """A reward as it was told, in units, rounded down."""
+    plain = DECIMAL.fullmatch(told) if isinstance(told, str) else None
+    if plain and not plain[2] and (spare := places - len((plain[1] or ".")[1:])) >= 0:
+        return int(told.replace(".", "") + "0" * spare)
+    return floor(exact(told, "told") * Fraction(10) ** places)
+
+
+def part(values: Entry, name: str, kind: type) -> Any:
+    """A part of a payload that has to be of a type."""
+    must(type(values.get(name)) is kind, name, values.get(name), f"a {kind.__name__}")
+    return values[name]
 
 
 class Order:
@@ -108,35 +139,51 @@ class Order:
 
 
 class Configuration:
-    """The floor of one experiment, as one of its configuration entries states it."""
+    """The floor and settings of one experiment, as one of its configuration entries states them."""
 
     def __init__(self, payload: Entry, places: int, say: Any) -> None:
-        said: Any = payload.get("floor")
-        must(isinstance(said, dict) and "config" in payload, "payload", payload, "config and floor")
+        said, config = part(payload, "floor", dict), part(payload, "config", dict)
         default, target, self.say = said.get("default"), said.get("target"), say
-        for name, due in (("kind", "reward"), ("strict", True), ("places", places)):
-            must(said.get(name) == due, f"the floor's {name}", said.get(name), due)
-        self.scale, self.alpha = Fraction(10) ** places, exact(said.get("alpha"), "alpha")
+        known = "interval" if isinstance(default, list) else "constant" if default else "per_play"
+        kind = {"kind": "reward", "strict": True, "places": places, "known": known}
+        agree(said, kind, of="the floor's ")
+        self.places, self.scale = places, Fraction(10) ** places
+        self.alpha = exact(said.get("alpha"), "alpha")
         must(0 < self.alpha < 1, "alpha", said["alpha"], "within (0, 1)")
         self.low, self.high = whole(said, "low"), whole(said, "high")
         must(self.low < self.high, "high - low", self.high - self.low, "above 0", self.say)
         must(said.get("against") in ("realised", "fixed"), "against", said.get("against"), "known")
         self.share = Fraction(1) if said["against"] == "fixed" else self.alpha
         self.target = None if target is None else self.scale * exact(target, "target")
+        self.recent: dict[str, Entry] = {}
         self.terms: Entry | None = None if default is None else self.of(said, True)
+        given, settings = part(config, "floor", dict), part(config, "settings", dict)
+        agree(given, {name: said.get(name) for name in GIVEN}, of="config.floor.")
+        low, high = (*part(given, "reward_range", list), None, None)[:2]
+        for name, text in {"low": low, "high": high, "reserve": given.get("reserve")}.items():
+            due = in_units(text, places)
+            must(whole(said, name) == due, f"the floor's {name}", said[name], due, self.say)
+        self.shadow, self.window = part(settings, "shadow", bool), settings.get("reward_window")
+        must(self.window is None or whole(settings, "reward_window") > 0, "reward_window", 0, "> 0")
+        policy = part(config, "policy", dict)
+        self.arms, self.sums = part(policy, "arms", list), policy.get("kind") == "C2UCB"
 
     def of(self, said: Entry, explores: bool) -> Entry:
         """The terms in force, or of a default that a play brings; what is said must be these."""
-        given, ends = said.get("default"), {"low": self.low, "high": self.high}
+        given = said.get("default")
         must(given is not None or self.terms, "default", given, "the play's own")
         terms = self._derived(given) if given is not None else self.terms or {}
-        for name, due in (terms | ends if explores else terms).items():
-            must(said.get(name, due) == due, name, said.get(name), due, self.say)
+        due = {"loss": terms["hold"], "high": terms["upper"]}
+        if explores:
+            due = {"hold": terms["hold"], "low": self.low, "high": self.high}
+        agree(said, {name: terms[name] for name in TERMS} | due, self.say)
         return terms
 
     def _derived(self, default: Any) -> Entry:
         """What a play is worth, in units: ``upper`` is the u of a default that pays in l..u."""
-        ends = default if isinstance(default, list) and len(default) == 2 else [default]
+        if known := self.recent.get(key := json.dumps(default)):
+            return known
+        ends: Any = default if isinstance(default, list) and len(default) == 2 else [default]
         low, high = (self.scale * exact(end, "default") for end in (ends[0], ends[-1]))
         random, value = isinstance(default, list), floor(low)
         asked = self.target if random and self.target is not None else high
@@ -144,17 +191,91 @@ class Configuration:
         fixed = random and self.share == 1
         deposit = value - f if fixed else floor(self.alpha * (value if random else low))
         must(0 <= low <= high and deposit >= 0, "default", default, "one that the floor allows")
-        hold, upper = max(0, f - self.low), floor(high) if random else None
-        return {"value": value, "floor": f, "hold": hold, "deposit": deposit, "upper": upper}
+        hold, share = max(0, f - self.low), self.share.as_integer_ratio()
+        ends = (floor(high), *share) if random else (None, None, None)
+        terms = dict(zip((*TERMS, "hold"), (value, f, deposit, *ends, hold), strict=True))
+        self.recent = self.recent if len(self.recent) < 1000 else {}
+        self.recent[key] = terms
+        return terms
 
 
+class Experiment:
+    """What one experiment may do: its configurations, whether it runs, and its arms."""
+
+    def __init__(self) -> None:
+        self.versions: list[Configuration] = []
+        self.arms: list[Any] = []
+        self.paused = False
+        self.removed: set[int] = set()
+        self.ran: list[bool] = []  # by version: whether it was ever running under it
+        self.barred: set[tuple[int, int]] = set()  # arm, version: removed all the time under it
+        self.changes: set[str] = set()  # the ids of changes of the reserve
+
+    def change(self, entry: Entry, payload: Entry) -> Moved:
+        """Pause or resume, add arms or remove some; a repeat of what is so has no entry."""
+        if (kind := entry["kind"]) == "experiment.state":
+            agree(payload, {"state": "running" if self.paused else "paused"})
+            self.paused = not self.paused
+            self.ran[-1] |= not self.paused
+        if not kind.startswith("arms."):
+            return 0, 0, 0
+        labels, before = part(payload, "arms", list), (len(self.arms), len(self.removed))
+        for label in labels:
+            known = self.arms.index(label) if label in self.arms else None
+            if not self.arms and type(label) is int:
+                known = label  # arms without labels go by their numbers
+            if kind == "arms.removed":
+                must(known is not None, "arms", label, "known ones")
+                self.removed.add(int(known or 0))
+            elif known is None:
+                self.arms.append(label)
+            else:
+                self.removed.discard(known)
+                self.barred.discard((known, len(self.versions)))
+        must(
+            before != (len(self.arms), len(self.removed)), f"what {kind} changes", labels, "an arm"
+        )
+        return 0, 0, 0
+
+    def may_explore(self, payload: Entry, version: int) -> None:
+        """Stop at what the experiment could not decide: under a lease, never in all its version."""
+        leased, arm, index = payload.get("lease"), payload.get("arm"), whole(payload, "index")
+        must(not self.versions[version - 1].shadow, "an exploration", arm, "none in shadow mode")
+        runs = self.ran[version - 1] if leased else not self.paused
+        must(runs, "an exploration", arm, "none while the experiment is paused")
+        if isinstance(arm, dict) and "tuple" in arm:  # a super arm, or a point
+            known = index == 0 and (not self.arms or all(one in self.arms for one in arm["tuple"]))
+        else:
+            known = [arm] == self.arms[index : index + 1] if self.arms else index == arm
+        must(known and index >= 0, f"the arm of index {index}", arm, "one of the experiment's")
+        off = (index, version) in self.barred if leased else index in self.removed
+        must(not off, "an exploration", arm, "no arm that was removed")
+        must(index in payload.get("allowed", (index,)), "index", index, "one that was allowed")
+
+
+@dataclass(slots=True)
+class Lease:
+    """A slice of the account: what is left of it, and what became of it."""
+
+    left: int
+    granted: int
+    experiment: str
+    at: int
+    state: str = "live"
+
+
+@dataclass(slots=True)
 class Play:
     """A play that can still change; ``worth`` is what it surely brings above its floor."""
 
-    def __init__(self, state: str, experiment: str, config: Configuration, terms: Entry) -> None:
-        self.state, self.experiment, self.config, self.terms = state, experiment, config, terms
-        self.worth = self.reward = 0
-        self.items: list[list[int]] = []
+    state: str
+    experiment: str
+    config: Configuration
+    terms: Entry
+    worth: int
+    items: list[list[int]]
+    reward: int = 0
+    arm: Any = None
 
 
 LEGAL = {  # what a play may be before an entry of a kind; "played" is a random default's
@@ -176,34 +297,38 @@ class Ledger:
         self.posted = self.held = self.reserve = self.slack = self.sure = 0
         self.count = dict.fromkeys(("decisions", "explorations", "breaches", "violations"), 0)
         self.problems: list[str] = []
-        self.experiments: dict[str, list[Configuration]] = {}
+        self.experiments: dict[str, Experiment] = {}
         self.plays: dict[str, Play] = {}
-        self.leases: dict[str, list[int]] = {}  # what is left, what was granted, whether it lives
+        self.ids: set[str] = set()  # all that callers ever gave
+        self.leases: dict[str, Lease] = {}
+        self.named, self.start = False, 0  # do entries say whose they are; what is granted next
         self.decided, self.reported = Order(), Order()
 
     def take(self, line: bytes) -> None:
         """The next entry."""
         entry, text = parsed(line)
-        must(entry.keys() == FIELDS, "the set of fields", sorted(entry), sorted(FIELDS))
+        if entry.keys() != FIELDS:
+            must(False, "the set of fields", sorted(entry), sorted(FIELDS))
         for name in NUMBERS:
             whole(entry, name)
         for name, kind in TYPES.items():
             must(type(entry[name]) is kind, name, entry[name], kind.__name__)
         body = text.replace(f',"hash":"{entry["hash"]}"', "", 1)
         digest = hashlib.sha256(body.encode()).hexdigest()
-        for name, due in {"seq": self.seq + 1, "prev": self.head, "hash": digest}.items():
-            must(entry[name] == due, name, entry[name], due)
+        agree(entry, {"seq": self.seq + 1, "prev": self.head, "hash": digest})
         must(digest == self.kept or self.kept_at != entry["seq"], "hash", digest, self.kept)
         self.found |= digest == self.kept
         must(entry["kind"] in RULES, "kind", entry["kind"], "one of a ledger's")
-        moved: Moved = RULES[entry["kind"]](self, entry, entry["payload"])
-        for name, by in zip(("posted", "held", "reserve"), moved, strict=True):
-            found = entry.get(f"d_{name}", by)
-            must(found == by, f"d_{name}", found, by, self.say)
-            setattr(self, name, due := getattr(self, name) + by)
-            must(entry[name] == due, name, entry[name], due, self.say)
-        for order in (self.decided, self.reported) if moved[2] else ():
-            order.add(moved[2], final=True)
+        due, self.start = self.start, 0
+        granted = entry["kind"] == "endowment.granted" and entry["payload"].get("amount")
+        must(not due or granted == due, "the reserve that is granted", granted or 0, due, self.say)
+        d_posted, d_held, more = RULES[entry["kind"]](self, entry, entry["payload"])
+        self.posted, self.held = self.posted + d_posted, self.held + d_held
+        self.reserve += more
+        totals = {"d_posted": d_posted, "d_held": d_held, "posted": self.posted, "held": self.held}
+        agree(entry, {**totals, "reserve": self.reserve}, self.say)
+        for order in (self.decided, self.reported) if more else ():
+            order.add(more, final=True)
         self.slack = self.reserve + self.posted - self.held
         must(self.slack >= 0 or self.count["breaches"], "the slack", self.slack, ">= 0", self.say)
         self.seq, self.head = self.seq + 1, digest
@@ -220,45 +345,86 @@ class Ledger:
             self.problems.append(f"entry {self.seq + ahead:,}: {what}")
 
     def _configured(self, entry: Entry, payload: Entry) -> Moved:
-        versions = self.experiments.setdefault(entry["experiment"], [])
+        of = self.experiments.setdefault(entry["experiment"], Experiment())
         first, version = entry["kind"] == "experiment.opened", entry["config_version"]
-        must(first is not bool(versions), "kind", entry["kind"], "opened first, then configured")
-        must(version == len(versions) + 1, "config_version", version, len(versions) + 1)
-        versions.append(Configuration(payload, self.places, self.say))
+        must(first is not bool(of.versions), "kind", entry["kind"], "opened first, then configured")
+        must(version == len(of.versions) + 1, "config_version", version, len(of.versions) + 1)
+        config = Configuration(payload, self.places, self.say)
+        must(first or config.arms == of.arms, "config.policy.arms", config.arms, of.arms)
+        of.arms = list(config.arms)
+        of.versions.append(config)
+        of.ran.append(not of.paused)
+        of.barred |= {(arm, version) for arm in of.removed}
+        if first:
+            self.start = payload["floor"]["reserve"]
+            if "account" in payload:  # older ledgers do not say
+                said, self.named = payload["account"], True
+                must(said == self.account, "the header's account", self.account, said)
         return 0, 0, 0
 
+    def of(self, entry: Entry) -> Experiment:
+        """The experiment that an entry is of, under a configuration that there is."""
+        of: Any = self.experiments.get(entry["experiment"])
+        there, version = len(of.versions) if of else 0, entry["config_version"]
+        if not 0 < version <= there:
+            must(False, "config_version", version, f"one of {there} of {entry['experiment']}")
+        return of  # type: ignore[no-any-return]
+
     def _decision(self, entry: Entry, payload: Entry) -> Moved:
-        name, lease, explores = entry["play"], payload.get("lease"), entry["kind"].endswith("held")
-        must(isinstance(name, str) and name not in self.plays, "play", name, "an id of its own")
-        versions, asked = self.experiments.get(entry["experiment"], []), entry["config_version"]
-        # A worker with a lease may not know of the newest yet.
-        good = 0 < asked <= len(versions) and (asked == len(versions) or lease is not None)
-        must(good, "config_version", asked, len(versions))
-        terms = (config := versions[asked - 1]).of(payload, explores)
+        name, lease, explores = entry["play"], payload.get("lease"), entry["kind"] == HELD
+        of, asked = self.of(entry), entry["config_version"]
+        if name != f"p-{entry['seq']}":  # else its caller gave it no name
+            fresh = isinstance(name, str) and name not in self.ids and not OWN.fullmatch(name)
+            must(fresh, "play", name, "an id of its own")
+            self.ids.add(name)
+        newest = asked == len(of.versions) or lease is not None  # under a lease it comes later
+        must(newest, "config_version", asked, len(of.versions))
+        terms = (config := of.versions[asked - 1]).of(payload, explores)
         hold, state = (terms["hold"], "explored") if explores else (0, "defaulted")
-        play = self.plays[name] = Play(state, entry["experiment"], config, terms)
-        play.items, play.worth = [self.decided.add(-hold)], -hold
+        order = [self.decided.add(-hold)]
+        play = self.plays[name] = Play(state, entry["experiment"], config, terms, -hold, order)
         self.count["decisions"] += 1
+        self.count["explorations"] += explores
+        row = None if lease is None else self._drawn(str(lease), entry["experiment"], hold, payload)
+        found, window = payload.get("deadline"), config.window if explores else None
+        due = (row.at if row else entry["at"]) + window if window else None
+        later = due and row and whole(payload, "deadline") > due  # it decides after its grant
+        must(later or found == due, "deadline", found, due)
         if not explores:
             return 0, 0, 0
+        of.may_explore(payload, asked)
+        play.arm = {"arm": payload["arm"], "index": payload["index"]}
         play.items.append(self.reported.add(-hold))
-        self.count["explorations"] += 1
         self.sure -= hold
-        if lease is None:
+        if row is None:
             must(self.slack >= hold, "the slack less its hold", self.slack - hold, ">= 0", self.say)
             return 0, hold, 0
-        row = self.leases.get(str(lease), [-1, 0, 0])
-        row[0] -= hold
-        must(row[0] >= 0, f"what is left of lease {lease}", row[0], ">= 0", self.say)
-        return (0, 0, 0) if row[2] else (hold, hold, 0)
+        return (0, 0, 0) if row.state == "live" else (hold, hold, 0)
+
+    def _drawn(self, lease: str, experiment: str, hold: int, payload: Entry) -> Lease:
+        """The lease that a decision was made under, and pays for it."""
+        row: Any = self.leases.get(lease)
+        there = row is not None and row.state != "returned" and row.experiment == experiment
+        must(there, "lease", lease, "one that its experiment was granted and has")
+        before, row.left = row.left, row.left - hold
+        must(row.left >= 0, f"what is left of lease {lease}", row.left, ">= 0", self.say)
+        # Less than there is where a decision was given up before anybody heard of it.
+        unspent = whole(payload, "unspent")
+        must(hold <= unspent <= before, "unspent", unspent, before, self.say)
+        return row  # type: ignore[no-any-return]
 
     def _outcome(self, entry: Entry, payload: Entry) -> Moved:
         """It moves the slack by what its play is now surely worth more than before."""
         kind, name = entry["kind"], str(entry["play"] or payload.get("play"))
+        self.of(entry)
         play: Any = self.plays.get(name)
         state = play.state if play and play.experiment == entry["experiment"] else "no open play"
-        must(state in LEGAL[kind], f"before {kind} play {name}", state, " or ".join(LEGAL[kind]))
-        worth, play.state = self._now(play, kind, payload)
+        if state not in LEGAL[kind]:
+            must(False, f"before {kind} play {name}", state, " or ".join(LEGAL[kind]))
+        must(payload.get("play", name) == name, "play", payload.get("play"), name)
+        self._told(play, kind, payload)
+        worth, play.state, asked = self._now(play, kind, payload)
+        must(payload.get("asked", 0) == asked, "asked", payload.get("asked", 0), asked, self.say)
         gain, play.worth = worth - play.worth, worth
         self.sure += gain
         if kind == "decision.confirmed":
@@ -270,56 +436,83 @@ class Ledger:
         d_held = -play.terms["hold"] if state == "explored" else 0
         return gain + d_held, d_held, 0
 
-    def _now(self, play: Play, kind: str, payload: Entry) -> tuple[int, str]:
-        """What a play is surely worth after a report, and its state: "" if that is final."""
+    def _told(self, play: Play, kind: str, payload: Entry) -> None:
+        """A reward in units is what was told, and its flags are what it is."""
+        if kind == "outcome.late":
+            agree({**play.arm, **payload}, play.arm)
+        if "reward" not in payload:
+            must(kind not in REWARDED[:3], "reward", None, "one")
+            return agree(payload, {"told": None, "mismatch": None})
+        must(kind in REWARDED, f"reward of {kind}", payload["reward"], "none")
+        reward, told = whole(payload, "reward"), payload.get("told")
+        due = reward  # another policy alone knows what its base rewards make
+        if not isinstance(told, list):
+            due = in_units(told.get("reward") if isinstance(told, dict) else told, self.places)
+        elif play.config.sums:
+            due = floor(play.config.scale * sum(exact(one, "told") for one in told))
+        must(reward == due, "reward", reward, due, self.say)
+        known = kind == "decision.confirmed" and play.terms["upper"] is None
+        agree({"mismatch": False, **payload}, {"mismatch": known and reward != play.terms["value"]})
+        play.reward = reward
+        return None
+
+    def _now(self, play: Play, kind: str, payload: Entry) -> tuple[int, str, int]:
+        """What a play is surely worth after a report, its state ("" if final), what it asked."""
         terms, config = play.terms, play.config
-        random = kind == "default.valued"
+        random, f, deposit = kind == "default.valued", terms["floor"], terms["deposit"]
         if kind == "outcome.expired":
-            return -terms["hold"], "expired"
-        if kind == "decision.voided":
-            return 0, ""
-        if kind == "default.expired":
-            return 0, "forgotten"
+            return -terms["hold"], "expired", f
+        if kind in ("decision.voided", "default.expired"):
+            return 0, "forgotten" if kind == "default.expired" else "", 0
         if kind in ("decision.confirmed", "outcome.as_default"):
-            return terms["deposit"], "" if terms["upper"] is None else "played"
+            known = terms["upper"] is None
+            return deposit, *(("", f) if known else ("played", terms["value"] - deposit))
         if kind == "breach.acknowledged":
-            return play.reward - terms["floor"], ""
-        reward = play.reward = whole(payload, "reward")
+            return play.reward - f, "", 0
+        reward = play.reward
         low, high = (terms["value"], terms["upper"]) if random else (config.low, config.high)
         above, below = reward > high and not random, reward < low or (random and reward > high)
-        said = payload.get("capped", False), payload.get("breach", False)
-        must(said == (above, below), "(capped, breach)", said, (above, below))
+        agree({"capped": False, "breach": False, **payload}, {"capped": above, "breach": below})
         if below:
             what, least, most = map(self.say, (reward, low, high))
             self.broken(f"reward is {what}, expected {least}..{most}", 1, "breaches")
+        counted = min(reward, high)
         if random:
-            more = floor(config.share * min(reward, high)) - floor(config.share * low)
-            return terms["deposit"] + more, ""
-        return min(reward, high) - terms["floor"], "capped" if above else ""
+            more = floor(config.share * counted) - floor(config.share * low)
+            return deposit + more, "", counted - low - more
+        return counted - f, "capped" if above else "", f if kind == "outcome.settled" else 0
 
     def _endowed(self, entry: Entry, payload: Entry) -> Moved:
         amount, grants = whole(payload, "amount"), entry["kind"] == "endowment.granted"
         most = 2**63 if grants else min(self.slack, self.reserve)
         must(0 < amount <= most, "amount", amount, f"within (0, {self.say(most)}]", self.say)
+        of, own = self.of(entry), payload.get("id")
+        if own is not None or "asked" in payload:
+            must(isinstance(own, str) and own not in of.changes, "id", own, "one of its own")
+            of.changes.add(str(own))
+            asked = exact(payload.get("asked"), "asked") * Fraction(10) ** self.places
+            agree(payload, {"amount": floor(asked) if grants else ceil(asked)}, self.say)
         return 0, 0, amount if grants else -amount
 
     def _leased(self, entry: Entry, payload: Entry) -> Moved:
         kind, name = entry["kind"], str(payload.get("lease"))
-        left, granted, live = row = self.leases.get(name, [0, 0, 0])
+        self.of(entry)
         if kind == "lease.granted":
             amount, most = whole(payload, "amount"), self.slack
             must(name not in self.leases, "lease", name, "an id that no other lease has")
             must(0 < amount <= most, "amount", amount, f"within (0, {self.say(most)}]", self.say)
-            self.leases[name] = [amount, amount, 1]
+            agree(payload, {"epoch": entry["seq"]})
+            later = whole(payload, "expires") > entry["at"]
+            must(later, "expires", payload["expires"], "after its grant")
+            self.leases[name] = Lease(amount, amount, entry["experiment"], entry["at"])
             return 0, amount, 0
+        row: Any = self.leases.get(name)
+        live = row and row.state == "live" and row.experiment == entry["experiment"]
         must(live, f"{kind} of lease", name, "one that is live")
-        must(payload.get("unspent") == left, "unspent", payload.get("unspent"), left, self.say)
-        if kind == "lease.forfeited":
-            row[2] = 0
-            return -left, -left, 0
-        must(payload.get("spent") == granted - left, "spent", payload, granted - left, self.say)
-        del self.leases[name]
-        return 0, -left, 0
+        left = row.left
+        agree(payload, {"unspent": left, "spent": row.granted - left}, self.say)
+        row.state = kind.removeprefix("lease.")
+        return (-left, -left, 0) if row.state == "forfeited" else (0, -left, 0)
 
     def report(self) -> dict[str, Any]:
         """All that was found; the promise over the first plays, however many, included."""
@@ -327,7 +520,8 @@ class Ledger:
             if (least := order.least()) < 0:
                 self.broken(f"the promise is missed by {self.say(-least)} in the order {name}")
         return {
-            "ok": not self.problems, "account": self.account, "unit_places": self.places,
+            "ok": not self.problems, "account": self.account,
+            "account_from": "entries" if self.named else "header", "unit_places": self.places,
             "entries": self.seq, **self.count, "posted": self.posted, "held": self.held,
             "reserve": self.reserve, "available": self.slack, "head": self.head,
             "minimum_slack": self.least[0], "minimum_at": self.least[1], "problems": self.problems,
@@ -344,7 +538,7 @@ RULES: dict[str, Any] = {
     **dict.fromkeys(("endowment.granted", "endowment.withdrawn"), Ledger._endowed),
     **dict.fromkeys(("lease.granted", "lease.returned", "lease.forfeited"), Ledger._leased),
     **dict.fromkeys(("experiment.state", "arms.added", "arms.removed", "assumption.broken",
-                     "verified"), lambda *_: (0, 0, 0)),
+                     "verified"), lambda self, entry, told: self.of(entry).change(entry, told)),
 }  # fmt: skip
 
 
@@ -368,6 +562,8 @@ def verify(lines: Iterable[bytes], head: str | None = None) -> dict[str, Any]:
             ledger.take(line)
     except (RecursionError, ValueError) as error:
         ledger.broken(str(error), 1)
+    except (ArithmeticError, LookupError, TypeError) as error:
+        ledger.broken(f"its parts are not what they ought to be: {error!r}"[:200], 1)
     if not (ledger.found or ledger.count["violations"]):
         ledger.broken(f"no entry up to here has the hash that was kept, {kept[2]}: cut or altered")
     return ledger.report()
@@ -395,7 +591,13 @@ def main() -> int:
             report = verify(iter(lambda: file.readline(LONGEST), b""), asked.head)
     except (OSError, Unusable) as error:
         parser.exit(2, f"error: {error}\n")
-    print(json.dumps(report) if asked.json else sentence(report))
+    try:
+        print(json.dumps(report) if asked.json else sentence(report), flush=True)
+    except BrokenPipeError:  # the verdict was not heard, so no code may be taken for it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return 141
+    except OSError as error:
+        parser.exit(2, f"error: the report cannot be written: {error}\n")
     return 0 if report["ok"] else 1
 
 

@@ -238,7 +238,7 @@ def test_what_cannot_be_counted_is_no_fault_of_the_proof(surefoot, tmp_path):
     surefoot("ledger", "export", "shop.db", "--out", "shop.ndjson")
     rows = (tmp_path / "shop.ndjson").read_bytes().splitlines()
     head, *entries = map(json.loads, rows)
-    del entries[-1]["payload"]["told"]  # the reward is there in units, and not as its text
+    entries[-1]["payload"]["told"] = {"reward": "0.5"}  # of a super arm, which no default is
     edited = [f"{canonical(row)}\n".encode() for row in (head, *rechained(entries))]
     (tmp_path / "shop.ndjson").write_bytes(b"".join(edited))
     assert surefoot("verify", "shop.ndjson")[0] == 0

@@ -156,7 +156,7 @@ class Live(changes.Changes, reporting.Reporting):
         elif not fold.exists:
             if payload is None or self.degraded:
                 raise self._missing()
-            self._append(tx, "experiment.opened", payload)
+            self._append(tx, "experiment.opened", {"account": self._account, **payload})
             if reserve := payload["floor"]["reserve"]:
                 self._append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
         if payload is None:
