@@ -145,8 +145,7 @@ class Configuration:
         said, config = part(payload, "floor", dict), part(payload, "config", dict)
         default, target, self.say = said.get("default"), said.get("target"), say
         known = "interval" if isinstance(default, list) else "constant" if default else "per_play"
-        kind = {"kind": "reward", "strict": True, "places": places, "known": known}
-        agree(said, kind, of="the floor's ")
+        agree(said, {"kind": "reward", "strict": True, "places": places, "known": known})
         self.places, self.scale = places, Fraction(10) ** places
         self.alpha = exact(said.get("alpha"), "alpha")
         must(0 < self.alpha < 1, "alpha", said["alpha"], "within (0, 1)")
@@ -163,6 +162,7 @@ class Configuration:
         for name, text in {"low": low, "high": high, "reserve": given.get("reserve")}.items():
             due = in_units(text, places)
             must(whole(said, name) == due, f"the floor's {name}", said[name], due, self.say)
+        self.worst = settings.get("learn_missing") == "worst"
         self.shadow, self.window = part(settings, "shadow", bool), settings.get("reward_window")
         must(self.window is None or whole(settings, "reward_window") > 0, "reward_window", 0, "> 0")
         policy = part(config, "policy", dict)
@@ -232,9 +232,8 @@ class Experiment:
             else:
                 self.removed.discard(known)
                 self.barred.discard((known, len(self.versions)))
-        must(
-            before != (len(self.arms), len(self.removed)), f"what {kind} changes", labels, "an arm"
-        )
+        after = len(self.arms), len(self.removed)
+        must(before != after, f"what {kind} changes", labels, "an arm")
         return 0, 0, 0
 
     def may_explore(self, payload: Entry, version: int) -> None:
@@ -275,7 +274,7 @@ class Play:
     worth: int
     items: list[list[int]]
     reward: int = 0
-    arm: Any = None
+    again: Any = ()  # what a late reward repeats of it
 
 
 LEGAL = {  # what a play may be before an entry of a kind; "played" is a random default's
@@ -386,14 +385,16 @@ class Ledger:
         self.count["decisions"] += 1
         self.count["explorations"] += explores
         row = None if lease is None else self._drawn(str(lease), entry["experiment"], hold, payload)
-        found, window = payload.get("deadline"), config.window if explores else None
+        found, window = payload.get("deadline"), config.window
         due = (row.at if row else entry["at"]) + window if window else None
-        later = due and row and whole(payload, "deadline") > due  # it decides after its grant
-        must(later or found == due, "deadline", found, due)
+        none = found is None and not explores  # older ledgers date no default
+        later = due and row and not none and whole(payload, "deadline") > due
+        must(none or later or found == due, "deadline", found, due)
         if not explores:
             return 0, 0, 0
         of.may_explore(payload, asked)
-        play.arm = {"arm": payload["arm"], "index": payload["index"]}
+        agree(payload, {"missing": config.low if config.worst else None}, self.say)
+        play.again = {name: payload.get(name) for name in ("arm", "index", "missing")}
         play.items.append(self.reported.add(-hold))
         self.sure -= hold
         if row is None:
@@ -408,8 +409,7 @@ class Ledger:
         must(there, "lease", lease, "one that its experiment was granted and has")
         before, row.left = row.left, row.left - hold
         must(row.left >= 0, f"what is left of lease {lease}", row.left, ">= 0", self.say)
-        # Less than there is where a decision was given up before anybody heard of it.
-        unspent = whole(payload, "unspent")
+        unspent = whole(payload, "unspent")  # less where a decision was given up, unheard of
         must(hold <= unspent <= before, "unspent", unspent, before, self.say)
         return row  # type: ignore[no-any-return]
 
@@ -439,7 +439,7 @@ class Ledger:
     def _told(self, play: Play, kind: str, payload: Entry) -> None:
         """A reward in units is what was told, and its flags are what it is."""
         if kind == "outcome.late":
-            agree({**play.arm, **payload}, play.arm)
+            agree({**play.again, **payload}, play.again)
         if "reward" not in payload:
             must(kind not in REWARDED[:3], "reward", None, "one")
             return agree(payload, {"told": None, "mismatch": None})
@@ -560,10 +560,8 @@ def verify(lines: Iterable[bytes], head: str | None = None) -> dict[str, Any]:
     try:
         for line in rows:
             ledger.take(line)
-    except (RecursionError, ValueError) as error:
-        ledger.broken(str(error), 1)
-    except (ArithmeticError, LookupError, TypeError) as error:
-        ledger.broken(f"its parts are not what they ought to be: {error!r}"[:200], 1)
+    except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        ledger.broken(str(error) if isinstance(error, ValueError) else f"{error!r}"[:200], 1)
     if not (ledger.found or ledger.count["violations"]):
         ledger.broken(f"no entry up to here has the hash that was kept, {kept[2]}: cut or altered")
     return ledger.report()
@@ -589,15 +587,12 @@ def main() -> int:
     try:
         with asked.file.open("rb") as file:
             report = verify(iter(lambda: file.readline(LONGEST), b""), asked.head)
-    except (OSError, Unusable) as error:
-        parser.exit(2, f"error: {error}\n")
-    try:
         print(json.dumps(report) if asked.json else sentence(report), flush=True)
     except BrokenPipeError:  # the verdict was not heard, so no code may be taken for it
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return 141
-    except OSError as error:
-        parser.exit(2, f"error: the report cannot be written: {error}\n")
+    except (OSError, Unusable, ValueError) as error:  # ValueError: a path with a NUL
+        parser.exit(2, f"error: {error}\n")
     return 0 if report["ok"] else 1
 
 
