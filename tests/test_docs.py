@@ -94,3 +94,9 @@ def test_every_key_and_column_of_a_file_is_explained():
     explained = re.findall(r"`(\w+)/?`", "".join(re.findall(r"^\| .* \|$", text, re.MULTILINE)))
     assert len(printed) > 30
     assert set(printed) <= set(explained)
+
+
+def test_every_kind_of_entry_is_explained():
+    from surefoot.live.entries import KINDS
+
+    assert [kind for kind in sorted(KINDS) if f"`{kind}`" not in page("files")] == []

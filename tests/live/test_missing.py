@@ -161,11 +161,11 @@ def test_the_usual_setting():
     """The worst for a new experiment with a window whose policy can take it back; else nothing."""
 
     def setting(agent, **settings):
-        return Live(agent, MemoryStore(), **settings).config["settings"].get("learn_missing")
+        return Live(agent, MemoryStore(), **settings).config["settings"]["learn_missing"]
 
     assert setting(agent(), reward_window=60) == "worst"
     assert setting(agent(), reward_window=60, learn_missing="skip") == "skip"
-    assert setting(agent()) is None
+    assert setting(agent()) == "skip"
     assert setting(agent(), learn_missing="worst") == "worst"
     assert setting(agent(Counter(2)), reward_window=60) == "skip"
     assert setting(agent(Correctable(2)), reward_window=60) == "worst"
@@ -185,7 +185,7 @@ def test_the_worst_is_refused_where_it_could_not_be_taken_back():
         live = Live(other, MemoryStore())
         with pytest.raises(InvalidInput, match=why):
             live.change(learn_missing="worst")
-        assert live.config["settings"].get("learn_missing") is None
+        assert live.config["settings"]["learn_missing"] == "skip"
     with pytest.raises(InvalidInput, match="learn_missing = 'best' must be"):
         Live(agent(), MemoryStore(), learn_missing="best")
 

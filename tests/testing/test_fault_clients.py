@@ -42,7 +42,7 @@ def test_whatever_is_credited_was_made():
 
 def test_of_the_plays_that_one_id_became_under_leases_one_is_made_at_most(tmp_path):
     twins = 0
-    for seed in range(40):
+    for seed in range(60):
         world = lived(seed, tmp_path / str(seed))
         plays = {}
         for entry in world.inner.entries("a"):

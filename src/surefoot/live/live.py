@@ -270,7 +270,7 @@ class Live(changes.Changes, reporting.Reporting):
         def work(tx: Tx) -> dict[str, Any]:
             fold = self._current(tx)
             config = fold.opened[0]
-            return {**config, "settings": {**config["settings"], **fold.settings.written()}}
+            return {**config, "settings": {**config["settings"], **fold.settings._asdict()}}
 
         return self._run(work)
 
