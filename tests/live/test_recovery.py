@@ -173,13 +173,13 @@ def test_an_edited_ledger_is_explored_on_no_more_but_outcomes_are_taken(fields):
     assert "entry" in again.degraded
     play = again.select(id="later")
     assert (play.arm, play.reason) == (None, "DEGRADED")
-    assert "do not agree" in again.explain(play)
+    assert "in doubt" in again.explain(play)
     assert again.select(id="later") == play
     before = again.account.slack
     again.update(open_play, 1.0)  # a reward of 1 releases the hold, .375, and brings .625
     again.update(play)
     assert again.account.slack == before + 1 + Decimal("0.125")
-    with pytest.raises(PlayConflict, match="do not agree"):
+    with pytest.raises(PlayConflict, match="in doubt"):
         again.change(alpha=0.5)
     again.close()
 

@@ -144,7 +144,7 @@ class Changes:
         fold = self._current(tx)
         if self.degraded:
             raise PlayConflict(
-                f"the ledger and the account do not agree ({self.degraded}): nothing changes until "
-                "they do; reports are still taken"
+                f"the ledger is in doubt ({self.degraded}): nothing changes until it is right and "
+                "this agent is opened again; reports are still taken"
             )
         return fold

@@ -28,6 +28,9 @@ def decided(live: Live, tx: Tx, asked: Request, own: str | None) -> Entry:
                 raise other_request(own)
             return repeated(live, tx, asked, own)
     fold = live._current(tx)
+    if own is not None and own in fold.waiting:  # decided before: its row is gone
+        live._agrees(tx, own, None)
+        raise live._unlike(own)
     if live.degraded:
         return _default(live, tx, _unproposed(live, asked), asked, None, own, reason=DEGRADED)
     play = fold.decide(asked.context, asked.allowed, asked.default)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot._exact import shown
-from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
+from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import names
 from surefoot.live.reporting import Booked, Retelling
 from surefoot.live.store import Tx
@@ -134,7 +134,7 @@ def _told(live: Live, tx: Tx, step: dict[str, Any], early: Early | None) -> None
             live._enter(tx, row, early.booked)
         else:
             live._booked(tx, row, Retelling(step["how"], step["told"]))
-    except (InvalidInput, PlayConflict, UnknownPlay) as problem:
+    except (DamagedFile, InvalidInput, PlayConflict, UnknownPlay) as problem:
         # It was taken in good faith and came second: the ledger keeps it, the books do not.
         told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
         live._append(tx, "assumption.broken", told)

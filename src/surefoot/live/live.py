@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Self, TypeVar
 
 from surefoot._exact import shown
 from surefoot.agents import GenCB
-from surefoot.errors import InvalidInput, SurefootError, UnknownAccount, UnknownPlay
+from surefoot.errors import DamagedFile, InvalidInput, SurefootError, UnknownAccount, UnknownPlay
 from surefoot.floors import Statement, statement
 from surefoot.live import changes, leases, meant, names, opening, recovery, reporting
 from surefoot.live.decide import decided
@@ -20,7 +20,7 @@ from surefoot.live.leases import Lease
 from surefoot.live.opening import Settings
 from surefoot.live.play import LivePlay, Request, checked_id
 from surefoot.live.store import Store, Tx, open_store
-from surefoot.live.store.base import PAGE
+from surefoot.live.store.base import PAGE, PlayRow
 
 if TYPE_CHECKING:
     from surefoot.live.monitor import DefaultReport
@@ -143,7 +143,7 @@ class Live(changes.Changes, reporting.Reporting):
         self._fold, self.degraded = recovery.recovered(
             self.name, self._own_policy, kept, lambda after: store.entries(account, after), None
         )
-        self.store.transact(account, lambda tx: self._open(tx, payload))
+        self._transact(lambda tx: self._open(tx, payload))
         self._kept = self._snapshot(every=1)
 
     def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
@@ -208,7 +208,7 @@ class Live(changes.Changes, reporting.Reporting):
         def work(tx: Tx) -> list[str]:
             self._current(tx)
             leases.forfeited(self, tx, but=own)
-            late = tx.due(tx.now, limit)
+            late = [row for row in tx.due(tx.now, limit) if self._agrees(tx, row.id, row)]
             for row in late:
                 self._booked(tx, row, reporting.Telling("expire"))
             return [row.id for row in late]
@@ -320,9 +320,18 @@ class Live(changes.Changes, reporting.Reporting):
                 result = work(tx)
                 return result, self._snapshot() if self._fold.head == tx.row.head else None
 
-        result, kept = self.store.transact(self._account, counted)
+        result, kept = self._transact(counted)
         self._keep(kept)
         return result
+
+    def _transact(self, work: Callable[[Tx], T]) -> T:
+        """One transaction; what the store doubts of its ledger is in doubt here from then on."""
+
+        def heeding(tx: Tx) -> T:
+            self.degraded = self.degraded or tx.doubt
+            return work(tx)
+
+        return self.store.transact(self._account, heeding)
 
     def _snapshot(self, every: int | None = None) -> recovery.Snapshot | None:
         """A snapshot of the fold, if so many entries came since the last."""
@@ -388,8 +397,10 @@ class Live(changes.Changes, reporting.Reporting):
         It is another where a work moved it whose commit then failed.
         """
         fold, seq = self._fold, self._fold.seq
+        if self.degraded:
+            return fold
         behind = not fold.lost and 0 < seq <= tx.row.seq and self._entry(tx, seq).hash == fold.head
-        return fold if behind or self.degraded else self._current(tx)
+        return fold if behind else self._current(tx)
 
     def _append(self, tx: Tx, kind: str, payload: dict[str, Any], **moves: Any) -> Entry | None:
         """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
@@ -408,6 +419,8 @@ class Live(changes.Changes, reporting.Reporting):
 
     def _row(self, tx: Tx, name: str, report: bool = True) -> Any:
         row = names.found(tx.play, name)
+        if row is None and not self._agrees(tx, name.partition(".")[0], None):
+            raise self._unlike(name)
         if row is None or row.experiment != self.name:
             raise UnknownPlay(
                 f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
@@ -419,6 +432,22 @@ class Live(changes.Changes, reporting.Reporting):
             raise names.given_twice(name, f"{name}.{row.lease}")
         return row
 
+    def _agrees(self, tx: Tx, play: str, row: PlayRow | None) -> bool:
+        """Whether a play's row is as its entries left it, if the fold knows; else: degraded."""
+        fold = self._fold
+        known = fold.head == tx.row.head and (row is None or row.experiment == self.name)
+        still_open = row is not None and row.state == "open"
+        if not known or still_open is (play in fold.waiting):
+            return True
+        self.degraded = self.degraded or f"the row of play {play!r} is not as its entries left it"
+        return False
+
+    def _unlike(self, play: str) -> DamagedFile:
+        return DamagedFile(
+            f"the row of play {play!r} is gone, or is not as its entries left it; nothing was "
+            "done: put it back as surefoot verify says, and open this agent again"
+        )
+
     def _version(self, tx: Tx, experiment: str, seq: int) -> int:
         """The configuration that an entry about entry ``seq`` is under; another's: as that is."""
         if experiment == self.name:
@@ -426,7 +455,12 @@ class Live(changes.Changes, reporting.Reporting):
         return self._entry(tx, seq).config_version
 
     def _entry(self, tx: Tx, seq: int) -> Entry:
-        return next(iter(tx.entries(seq - 1, 1)))
+        entry = next(tx.entries(seq - 1, 1), None)
+        if entry is None or entry.seq != seq:
+            raise DamagedFile(
+                f"entry {seq} of account {self._account!r} is gone; put back the ledger that had it"
+            )
+        return entry
 
 
 def _worker(live: Live, lease: Lease) -> Worker:

@@ -101,8 +101,8 @@ class LivePlay:
         """One sentence, in numbers, why this play is what it is."""
         if self.reason == DEGRADED:
             return (
-                f"Play {self.id} is the default because the ledger and the account do not agree; "
-                "nothing is explored until they do."
+                f"Play {self.id} is the default because the ledger is in doubt, as `degraded` "
+                "says; nothing is explored until it is right."
             )
         if self.reason == SHADOW:
             return (

@@ -86,6 +86,8 @@ class Reporting:
     _entry: Callable[[Tx, int], Any]
     _version: Callable[[Tx, str, int], int]
     _take: Callable[[Any], None]
+    _agrees: Callable[[Tx, str, Any], bool]
+    _unlike: Callable[[str], Exception]
 
     def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought, or that the default was played; see ``GenCB.update``.
@@ -145,6 +147,8 @@ class Reporting:
 
     def _booked(self, tx: Tx, row: Any, telling: Telling | Retelling) -> Outcome:
         fold = self._current(tx)
+        if not self._agrees(tx, row.id, row):
+            raise self._unlike(row.id)
         given = fold.waiting.get(row.id) or fold.given(self._entry(tx, row.seq))
         return self._enter(tx, row, book(fold, row, given, telling))
 

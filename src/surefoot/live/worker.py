@@ -56,8 +56,8 @@ class Own(NamedTuple):
 class Flushed(NamedTuple):
     """What a flush came to: a lease to decide by, or else the decision that was asked for."""
 
-    twins: dict[str, str]
-    """The ledger's names of plays whose ids it had for others."""
+    twins: dict[str, str] | None
+    """The ledger's names of plays whose ids it had for others; None: nothing was entered."""
     lease: LeaseRow | None
     entry: Entry | None
 
@@ -74,7 +74,7 @@ class Worker:
         """Never given twice: leases of this owner are those of this journal, and of no other."""
         self._live, self._lock = live, threading.RLock()
         boot = boot_id() if settings.boot is None else settings.boot
-        self._folder, self._term = Path(settings.journal), settings.term
+        self._folder, self._term = Path(settings.journal).absolute(), settings.term
         self._steps: list[leases.Step] = []
         """What is in the journal and not in the ledger."""
         self._whole = True
@@ -228,7 +228,10 @@ class Worker:
             except BaseException:
                 self.abandon()  # whoever comes next enters what is there
                 raise
-            self._journal.remove()
+            if self._steps:
+                self.abandon()
+            else:
+                self._journal.remove()
 
     def abandon(self) -> None:
         """Leave everything as a killed process does."""
@@ -307,6 +310,8 @@ class Worker:
         plays = [step["play"] for step, _ in steps]
 
         def work(tx: Tx) -> Flushed:
+            if tx.gone:  # the ledger may not know the lease: the journal keeps what it has
+                return Flushed(None, None, decided(live, tx, asked, own) if asked else None)
             fold, lease = live._grounded(tx), None
             tx.fetch(plays)
             twins = leases.written(live, tx, steps)
@@ -326,6 +331,8 @@ class Worker:
         self._lease, self._unsure = None, True
         twins, lease, entry = live._run(work)
         self._unsure = False
+        if twins is None:
+            return entry
         self._steps.clear()
         self._journal.clear()
         self._since = monotonic()
@@ -367,8 +374,9 @@ def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
             if lease is not None and tx.lease(lease) is None:
                 raise DamagedFile(
                     f"{str(found.path)!r} is the journal of a worker with lease {lease!r}, which "
-                    "this ledger does not know: put back the ledger that granted it, or move the "
-                    "file away if that is gone for good"
+                    f"this ledger does not know, with {len(found.steps)} decisions and reports: "
+                    "put back the ledger that granted it, or, if that is gone for good, move the "
+                    "file away and go on with an account of its own, as after a restore"
                 )
         leases.written(live, tx, [(step, None) for step in found.steps])
         leases.returned(live, tx, found.header.owner, found.whole)

@@ -84,7 +84,7 @@ def test_a_ledger_changed_behind_our_back_is_noticed(store):
 
     def work(tx):
         explore(tx, 5, play="mine")
-        tx._pending.first = tx._pending.first._replace(head="0" * 64)
+        tx._pending.found = tx._pending.found._replace(head="0" * 64)
 
     with pytest.raises(StoreUnavailable, match="nothing was written"):
         store.transact("shop", work)

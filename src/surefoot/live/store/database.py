@@ -32,6 +32,7 @@ from surefoot.live.store.base import (
     same_account,
     unknown_account,
 )
+from surefoot.live.store.known import Known
 from surefoot.live.store.tx import Pending, Tx
 from surefoot.live.store.writer import Job, Writer
 
@@ -59,6 +60,7 @@ class DatabaseStore(Store):
         self._where = where
         """What errors call it."""
         self._read_only = read_only
+        self._known = Known()
         self._writer = Writer(self._commit, timeout)
 
     def __repr__(self) -> str:
@@ -101,6 +103,7 @@ class DatabaseStore(Store):
             most = PAGE if stop is None else min(PAGE, stop - start)
             with self._reading() as connection:  # read to its end: it holds back no writer
                 rows = Rows(connection).read_entries(account, start, most)
+            self._known.saw(account, rows)
             yield from rows
             if len(rows) < most:
                 return
@@ -196,7 +199,7 @@ class DatabaseStore(Store):
             connection = _begun(self._writes)
         with connection:
             with reachable("nothing was written"):
-                group = Group(connection, self._time)
+                group = Group(connection, self._time, self._known)
                 for job in sorted(jobs, key=lambda job: str(job.account)):
                     job.attempt(group)
                     if isinstance(job.error, SQLAlchemyError):  # the transaction is over, for all
@@ -204,6 +207,7 @@ class DatabaseStore(Store):
                 group.write()
             with reachable("it broke in a commit, which may be kept or not: try the same id again"):
                 connection.commit()
+            group.committed()
 
 
 class Rows:
@@ -215,6 +219,9 @@ class Rows:
     def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
         rows = self._rows(sql.ENTRIES, key_account=account, after=after, most=most)
         return [sql.as_entry(row) for row in rows]
+
+    def read_ends(self, account: str, seq: int) -> list[Entry]:
+        return [sql.as_entry(row) for row in self._rows(sql.ENDS, key_account=account, seq=seq)]
 
     def read_play(self, account: str, play: str) -> PlayRow | None:
         rows = self._rows(sql.PLAY, key_account=account, key_id=play)
@@ -245,9 +252,12 @@ class Rows:
 class Group(Rows):
     """One transaction and the changes that its works have made so far."""
 
-    def __init__(self, connection: sa.Connection, time: Callable[[sa.Connection], int]) -> None:
+    def __init__(
+        self, connection: sa.Connection, time: Callable[[sa.Connection], int], known: Known
+    ) -> None:
         super().__init__(connection)
         self._time = time
+        self._known = known
         self._pending: dict[str, Pending] = {}
 
     def find(self, account: str) -> AccountRow | None:
@@ -261,9 +271,16 @@ class Group(Rows):
             name = account if isinstance(account, str) else None
             rows = self._rows(sql.LOCK_ACCOUNT, key_name=name)
             locked = _known(AccountRow(*rows[0]) if rows else None, account)
-            found = Pending(locked, self, self._time(self.connection))
+            ground = self._known.ground(locked, self.read_ends)
+            found = Pending(locked, self, self._time(self.connection), ground)
             self._pending[account] = found
         return found
+
+    def committed(self) -> None:
+        """Remember what was acknowledged: it must never be gone again."""
+        for pending in self._pending.values():
+            if pending.ground.doubt is None:
+                self._known.keep(pending.row)
 
     def write(self) -> None:
         """Send all changes, guarded: StoreUnavailable if the ledger is not what the works saw."""
@@ -368,8 +385,8 @@ def _account(connection: sa.Connection, account: str) -> AccountRow | None:
 
 
 def _account_move(pending: Pending) -> dict[str, Any]:
-    first, row = pending.first, pending.row
-    key = {"key_name": row.name, "key_seq": first.seq, "key_head": first.head}
+    found, row = pending.found, pending.row
+    key = {"key_name": row.name, "key_seq": found.seq, "key_head": found.head}
     return {**sql.account_values(row), **key}
 
 

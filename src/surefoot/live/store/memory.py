@@ -24,6 +24,7 @@ from surefoot.live.store.base import (
     unknown_account,
     wall_clock,
 )
+from surefoot.live.store.known import Known
 from surefoot.live.store.tx import Pending, Tx, earliest
 
 T = TypeVar("T")
@@ -47,6 +48,7 @@ class MemoryStore(Store):
         self._accounts: dict[str, _Account] = {}
         self._working = False
         self._process = os.getpid()
+        self._known = Known()
 
     def __repr__(self) -> str:
         return "MemoryStore()"
@@ -72,13 +74,16 @@ class MemoryStore(Store):
             if self._working:
                 raise inside_a_work()
             found = self._find(account)
-            pending = Pending(found.row, found, self.now())
+            ground = self._known.ground(found.row, found.read_ends)
+            pending = Pending(found.row, found, self.now(), ground)
             try:
                 self._working = True
                 result = pending.run(work)
             finally:
                 self._working = False
             found.commit(pending)
+            if pending.ground.doubt is None:
+                self._known.keep(pending.row)
         return result
 
     def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
@@ -144,7 +149,8 @@ class _Account:
         pending = self.unfinished
         if pending is None:
             return
-        self.row = pending.row
+        if pending.entries:
+            self.row = pending.row
         self.entries[pending.first.seq :] = pending.entries
         self.plays |= pending.plays
         self.leases |= pending.leases
@@ -157,6 +163,10 @@ class _Account:
 
     def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
         return self.entries[after : after + most]
+
+    def read_ends(self, account: str, seq: int) -> list[Entry]:
+        some = self.entries[max(0, seq - 1) : seq] + self.entries[-1:]
+        return [entry for entry in some if entry.seq == seq or entry is some[-1]]
 
     def read_play(self, account: str, play: str) -> PlayRow | None:
         return self.plays.get(play)

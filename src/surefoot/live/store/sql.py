@@ -155,6 +155,14 @@ ENTRIES = (
     .limit(sa.bindparam("most"))
 )
 
+_NEWEST = sa.select(sa.func.max(entry.c.seq)).where(_key(entry, "account")).scalar_subquery()
+ENDS = (
+    sa.select(*_body(entry))
+    .where(_key(entry, "account"), entry.c.seq.in_([sa.bindparam("seq"), _NEWEST]))
+    .order_by(entry.c.seq)
+)
+"""One entry by its number, and the newest one."""
+
 ADD_PLAYS = sa.insert(play)
 PLAY = sa.select(*_body(play)).where(_key(play, "account"), _key(play, "id"))
 PLAYS = sa.select(*_body(play)).where(

@@ -16,6 +16,7 @@ from surefoot.live import entries
 from surefoot.live.entries import Entry
 from surefoot.live.store import moves
 from surefoot.live.store.base import PAGE, AccountRow, LeaseRow, PlayRow, page
+from surefoot.live.store.known import Ground
 
 T = TypeVar("T")
 
@@ -24,6 +25,7 @@ class Committed(Protocol):
     """What a transaction reads of its account below its own changes."""
 
     def read_entries(self, account: str, after: int, most: int) -> list[Entry]: ...
+    def read_ends(self, account: str, seq: int) -> list[Entry]: ...
     def read_play(self, account: str, play: str) -> PlayRow | None: ...
     def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]: ...
     def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]: ...
@@ -35,12 +37,18 @@ class Pending:
     """The changes of one account that the next commit makes; all at one moment of the clock."""
 
     __slots__ = (
-        "committed", "entries", "first", "leases", "now", "plays", "row", "was", "was_leases",
+        "committed", "entries", "first", "found", "ground", "leases", "now", "plays", "row", "was",
+        "was_leases",
     )  # fmt: skip
 
-    def __init__(self, row: AccountRow, committed: Committed, now: int) -> None:
-        self.first = self.row = row
-        """The account as committed, and as it will be."""
+    def __init__(
+        self, row: AccountRow, committed: Committed, now: int, ground: Ground | None = None
+    ) -> None:
+        self.found = row
+        """The account as its row says."""
+        self.ground = Ground(row) if ground is None else ground
+        self.first = self.row = self.ground.row
+        """The account as its entries say, and as it will be."""
         self.committed = committed
         self.now = now
         self.entries: list[Entry] = []
@@ -87,11 +95,14 @@ class Tx:
     """One work's transaction; valid only inside the work. A failed append changes nothing.
 
     ``row`` is the account as it stands after the appends so far, ``now`` the store's clock.
+    ``doubt``: why nothing must be explored on this ledger, None where all is well; ``gone``:
+    whether that is because entries are missing which were acknowledged.
     """
 
-    __slots__ = ("_entries", "_leases", "_pending", "_plays", "now", "over", "row")
+    __slots__ = ("_entries", "_leases", "_pending", "_plays", "doubt", "gone", "now", "over", "row")
 
     def __init__(self, pending: Pending) -> None:
+        _, self.doubt, self.gone = pending.ground
         self.row = pending.row
         self.now = pending.now
         self.over = False
