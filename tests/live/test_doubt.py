@@ -13,9 +13,6 @@ from surefoot.testing._fault_store import Faulty
 from tampering import backup, drop_play, restore, set_account, set_entry, set_play
 from verifying import proved
 
-# Fixtures are named by what they are, and tests take them under the same name.
-# ruff: noqa: F811
-
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
 def address(request, tmp_path):

@@ -1,6 +1,8 @@
 import os
+import shutil
 import sqlite3
 import threading
+from contextlib import ExitStack
 
 import pytest
 
@@ -8,7 +10,7 @@ from surefoot.errors import DamagedFile, StoreUnavailable
 from surefoot.live.store import open_store
 from surefoot.live.store.sqlite import SQLiteStore
 from surefoot.testing import DurableStoreKit
-from surefoot.testing._stores import explore
+from surefoot.testing._stores import check_chain, explore, fund, refused
 
 
 class TestSQLiteStore(DurableStoreKit):
@@ -156,3 +158,136 @@ def test_a_copy_without_a_write_ahead_log_gets_one_when_it_is_opened_to_write(le
     with sqlite3.connect(ledger) as connection:
         assert connection.execute("PRAGMA journal_mode").fetchone() == ("wal",)
     connection.close()
+
+
+def removed(path):
+    path.unlink()
+
+
+def moved(path):
+    path.rename(path.with_name("elsewhere"))
+
+
+def replaced(path):
+    """By a copy, the way editors and deploy scripts write files."""
+    copy = path.with_name("copy")
+    shutil.copyfile(path, copy)
+    copy.replace(path)
+
+
+def without_folder(path):
+    path.parent.rename(path.parent.with_name("elsewhere"))
+
+
+def with_another_folder(path):
+    without_folder(path)
+    shutil.copytree(path.parent.with_name("elsewhere"), path.parent)
+
+
+@pytest.fixture
+def opened(tmp_path):
+    """A store in a folder of its own, with a funded account, of which a commit is in the log."""
+    (tmp_path / "folder").mkdir()
+    store = SQLiteStore(tmp_path / "folder" / "ledger.db")
+    store.open_account("shop", 2, True)
+    fund(store, 10)
+    yield store
+    store.close()
+
+
+HAPPENINGS = [removed, moved, replaced, without_folder, with_another_folder]
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("happen", HAPPENINGS)
+def test_a_file_that_is_not_at_its_path_any_more_is_unavailable_until_opened_again(
+    opened, tmp_path, happen, end
+):
+    path = tmp_path / "folder" / f"ledger.db{end}"
+    happen(path)
+    for call in (
+        lambda: opened.transact("shop", explore),
+        lambda: opened.account("shop"),
+        lambda: list(opened.entries("shop")),
+        lambda: opened.play("shop", "p-1"),
+        lambda: opened.open_account("new", 2, True),
+    ):
+        assert "while it was open" in refused(call, StoreUnavailable)
+    if happen is removed and not end:
+        with SQLiteStore(path) as other:  # what another process would find: nothing
+            assert other.accounts() == []
+        assert "while it was open" in refused(lambda: opened.account("shop"), StoreUnavailable)
+
+
+@pytest.mark.parametrize("end", ["", "-wal", "-shm"])
+@pytest.mark.parametrize("happen", HAPPENINGS)
+def test_what_is_committed_into_a_file_that_is_gone_by_then_is_not_acknowledged(
+    opened, tmp_path, happen, end
+):
+    def work(tx):
+        explore(tx)
+        happen(tmp_path / "folder" / f"ledger.db{end}")
+
+    said = refused(lambda: opened.transact("shop", work), StoreUnavailable)
+    assert "while it was open, what was being written may be lost: ask again" in said
+    assert "nothing was written" in refused(
+        lambda: opened.transact("shop", explore), StoreUnavailable
+    )
+
+
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_what_was_acknowledged_before_the_log_was_deleted_is_there_again(opened, tmp_path, end):
+    removed(tmp_path / "folder" / f"ledger.db{end}")
+    refused(lambda: opened.transact("shop", explore), StoreUnavailable)
+    opened.close()
+    with open_store(tmp_path / "folder" / "ledger.db") as again:
+        assert again.account("shop").reserve == 10
+        check_chain(again)
+        again.transact("shop", explore)
+
+
+def test_a_link_that_leads_elsewhere_now_is_another_file(opened, tmp_path):
+    link, other = tmp_path / "link.db", tmp_path / "other.db"
+    SQLiteStore(other).close()
+    link.symlink_to(tmp_path / "folder" / "ledger.db")
+    with SQLiteStore(link) as store:
+        assert store.account("shop").reserve == 10
+        link.unlink()
+        link.symlink_to(other)
+        assert "was replaced" in refused(lambda: store.account("shop"), StoreUnavailable)
+
+
+def test_a_new_connection_is_to_the_same_file(opened, tmp_path):
+    """A pool opens one where several threads read; by then the path may lead elsewhere."""
+    with opened._reads.connect(), opened._reads.connect(), opened._reads.connect():
+        replaced(tmp_path / "folder" / "ledger.db")
+        with pytest.raises(StoreUnavailable, match="was replaced"):
+            opened._reads.connect()
+
+
+def test_a_file_is_where_it_was_opened_whatever_folder_the_process_is_in(tmp_path, monkeypatch):
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    with SQLiteStore("ledger.db") as store:
+        store.open_account("shop", 2, True)
+        monkeypatch.chdir(tmp_path / "two")
+        with ExitStack() as busy:
+            for _ in range(5):  # as many as the pool has, so the next connections are new
+                busy.enter_context(store._reads.connect())
+            fund(store, 10)
+            assert store.account("shop").reserve == 10
+    assert list((tmp_path / "two").iterdir()) == []
+    assert refused(lambda: SQLiteStore(":memory:")).startswith("':memory:' is no file")
+
+
+def test_a_log_that_others_have_done_with_before_is_no_harm(tmp_path):
+    """Who closes a file last deletes its log; who opens it then makes another."""
+    for _ in range(20):
+        first = SQLiteStore(tmp_path / "ledger.db")
+        first.open_account("shop", 2, True)
+        closing = threading.Thread(target=first.close)
+        closing.start()
+        with SQLiteStore(tmp_path / "ledger.db") as second:
+            fund(second, 1)
+        closing.join()

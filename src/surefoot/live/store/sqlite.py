@@ -19,6 +19,7 @@ from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
 from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout, wall_clock
 from surefoot.live.store.database import DatabaseStore
+from surefoot.live.store.writer import Job
 
 
 class SQLiteStore(DatabaseStore):
@@ -42,25 +43,30 @@ class SQLiteStore(DatabaseStore):
         """Open the file; ``timeout`` is how many seconds to wait for another process's commit."""
         self._clock = checked_clock(clock)
         self._timeout = timeout = checked_timeout(timeout)
-        path = Path(path)
         name = repr(redacted(str(path)))
+        if str(path) == ":memory:":
+            raise InvalidInput("':memory:' is no file; use open_store(':memory:')")
+        path = Path(path).absolute()  # of the folder that the process is in now
         if not path.parent.is_dir():
             raise InvalidInput(f"the folder of {name} does not exist; make it first")
         if path.is_dir():
             raise InvalidInput(f"{name} is a folder; name a file in it")
         self._beside = Beside(path.resolve()) if read_only else None
+        self._placed = Placed(path, name)
         url = sa.URL.create("sqlite", database=str(path))
         engine = sa.create_engine(
             self._beside.url if self._beside else url,
             connect_args={"timeout": timeout},
             pool_timeout=timeout / 2,
         )
-        sa.event.listen(engine, "connect", _prepare)
+        sa.event.listen(engine, "connect", self._connected)
         writes = engine.execution_options(writes=True)
         sa.event.listen(writes, "begin", _begin)
         super().__init__(engine, writes, name, read_only, timeout)
         try:
             self._check()
+            if not read_only:
+                self._placed.watch("-wal", "-shm")
         except BaseException as problem:
             self.close()
             if "file is not a database" in str(problem):
@@ -82,6 +88,15 @@ class SQLiteStore(DatabaseStore):
     def _time(self, connection: sa.Connection) -> int:
         return self._clock()
 
+    def _connected(self, connection: Any, record: object) -> None:
+        self._placed.check("nothing was done")  # a new connection may be to another file
+        _prepare(connection, record)
+
+    def _commit(self, jobs: list[Job[Any]]) -> None:
+        self._placed.check("nothing was written")
+        super()._commit(jobs)
+        self._placed.check("what was being written may be lost: ask again with the same id")
+
     def _make_ready(self) -> None:
         # Where others open a new file at the same time, this fails at once and does not wait.
         stop = time.monotonic() + self._timeout
@@ -99,11 +114,66 @@ class SQLiteStore(DatabaseStore):
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
         try:
+            self._placed.check("it could not be read")
             with super()._reading() as connection:
                 yield connection
+            self._placed.check("it could not be read")
         finally:
             if self._beside is not None:
                 self._beside.check()
+
+
+class Placed:
+    """Whether an open file, and the log beside it, are still what others find at its path.
+
+    A file that was deleted, moved or replaced can be written to as before, and nobody else will
+    ever read it; without its log, or the log's index, two processes write past each other.
+    """
+
+    def __init__(self, path: Path, name: str) -> None:
+        self._name = name
+        self._paths = [path]
+        self._seen: dict[Path, tuple[int, int]] = {}
+        self._lost: str | None = None
+        self._look()
+
+    def watch(self, *ends: str) -> None:
+        """Look at the log as well: from our first connection on it stays as long as we do."""
+        self._paths += [Path(f"{self._paths[0]}{end}") for end in ends]
+        self._look()
+
+    def check(self, what: str) -> None:
+        """StoreUnavailable, from the first time on, if one of them is another; ``what`` befell."""
+        if self._lost is None:
+            self._look()
+        if self._lost is not None:
+            raise StoreUnavailable(
+                f"{self._lost} while it was open, {what}; put the ledger back where it was, and "
+                "open this store again"
+            )
+
+    def _look(self) -> None:
+        for path in self._paths:
+            now, seen = _identity(path), self._seen.get(path)
+            if now == seen:
+                continue
+            if seen is not None:
+                how = "deleted or moved" if now is None else "replaced"
+                self._lost = f"the file {self._name} was {how}"
+                if path is not self._paths[0]:
+                    self._lost = f"the log {path.name!r} of {self._name} was {how}"
+                return
+            if now is not None:
+                self._seen[path] = now
+
+
+def _identity(path: Path) -> tuple[int, int] | None:
+    """What tells a file from any other; None if there is none."""
+    try:
+        found = path.stat()
+    except OSError:
+        return None
+    return found.st_dev, found.st_ino
 
 
 class Beside:
