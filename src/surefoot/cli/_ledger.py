@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from itertools import islice, zip_longest
 from pathlib import Path
@@ -17,11 +17,15 @@ from surefoot._redact import redacted
 if TYPE_CHECKING:
     from rich.padding import Padding
 
+    from surefoot.live.entries import Entry
     from surefoot.live.monitor import Monitors
+    from surefoot.live.rows import Derived
     from surefoot.live.store import Store
+    from surefoot.live.store.database import Moment
 
 app = typer.Typer(no_args_is_help=True, help="Write a ledger to a file.")
 
+_FAILED = "NOT VERIFIED: the promise may be broken"
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
 """How the files of a SQLite ledger end."""
 
@@ -53,7 +57,8 @@ def verify(
     the verdict. Exit code 1 if there is a problem: an edit, a gap, a swap, a
     broken chain, an event that cannot be, a total that is off, a promise
     missed, or a reward below its declared range, which the promise rules
-    out.
+    out. Of a database also a row of the account, a play or a lease that is
+    not what the entries say, or is missing: ids are answered by these.
 
     A missing tail, or a ledger written anew from some entry on, shows only
     against a head that you kept elsewhere: the last word of the first line.
@@ -110,7 +115,11 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
         )
     if out.resolve() in {Path(f"{ledger}{end}").resolve() for end in _OF_SQLITE}:
         raise InvalidInput(f"out = {out} is the ledger itself; name another file")
-    with _lines(ledger, account) as lines, replacing(out) as draft, draft.open("wb") as file:
+    with (
+        _lines(ledger, account, rows=False) as (lines, _),
+        replacing(out) as draft,
+        draft.open("wb") as file,
+    ):
         for line in lines:
             file.write(line)
     last = json.loads(line)
@@ -129,11 +138,14 @@ def _report(
     from surefoot import verifier
     from surefoot.errors import InvalidInput
 
-    with _lines(ledger, account) as lines:
+    with _lines(ledger, account) as (lines, unlike):
         try:
-            return verifier.verify(_heard(lines, counts) if counts else lines, head)
+            report = verifier.verify(_heard(lines, counts) if counts else lines, head)
         except verifier.Unusable as error:
             raise InvalidInput(f"{redacted(ledger)}: {error}") from None
+        if wrong := unlike():
+            report |= {"ok": False, "problems": report["problems"] + wrong, "verdict": _FAILED}
+        return report
 
 
 def _written(ledger: str) -> Path | None:
@@ -150,25 +162,34 @@ def _written(ledger: str) -> Path | None:
 
 
 @contextmanager
-def _lines(ledger: str, account: str | None) -> Iterator[Iterator[bytes]]:
-    """The lines of an export: those of a file, or those that a store's would have."""
+def _lines(
+    ledger: str, account: str | None, rows: bool = True
+) -> Iterator[tuple[Iterator[bytes], Callable[[], list[str]]]]:
+    """The lines of an export: those of a file, or those that a store's would have.
+
+    Also what may be asked once they were read, unless not ``rows``: how a store's rows differ.
+    """
     from surefoot.errors import DamagedFile, InvalidInput
     from surefoot.verifier import LONGEST
 
     if (path := _written(ledger)) is None:
+        from surefoot.live.rows import Derived
         from surefoot.live.store import open_store
 
         try:
-            store = open_store(ledger, read_only=True)
+            store: Any = open_store(ledger, read_only=True)
         except DamagedFile as error:
             raise InvalidInput(str(error)) from None
         with store:
-            yield _exported(store, _account(store, account, ledger))
+            name = _account(store, account, ledger)
+            with store.moment(name) as moment, Derived() as derived:
+                lines = _exported(moment, derived if rows else None)
+                yield lines, lambda: _unlike(moment, derived, lines)
     elif account is not None:
         raise InvalidInput(f"--account {account}: {ledger} is an export, which has only one")
     else:
         with path.open("rb") as file:
-            yield iter(lambda: file.readline(LONGEST), b"")
+            yield iter(lambda: file.readline(LONGEST), b""), list
 
 
 def _account(store: Store, account: str | None, ledger: str) -> str:
@@ -190,10 +211,27 @@ def _account(store: Store, account: str | None, ledger: str) -> str:
     return account
 
 
-def _exported(store: Store, account: str) -> Iterator[bytes]:
+def _exported(moment: Moment, derived: Derived | None) -> Iterator[bytes]:
+    """The lines of an export, each of whose entries is taken in before it is read."""
     from surefoot.live.entries import exported
 
-    return exported(account, store.account(account).places, store.entries(account))
+    def heard() -> Iterator[Entry]:
+        for entry in moment.entries():
+            if derived is not None:
+                derived.take(entry)
+            yield entry
+
+    return exported(moment.row.name, moment.row.places, heard())
+
+
+def _unlike(moment: Moment, derived: Derived, lines: Iterator[bytes]) -> list[str]:
+    """How the rows of a store differ from its entries, all of them, whatever the proof said."""
+    from surefoot.live.rows import Tables
+
+    for _ in lines:
+        pass
+    plays, leases = ((row._asdict() for row in rows) for rows in (moment.plays(), moment.leases()))
+    return derived.problems(Tables(moment.row._asdict(), plays, leases))
 
 
 class _Counts:

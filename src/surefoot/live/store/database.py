@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
 import sqlalchemy as sa
@@ -151,6 +151,16 @@ class DatabaseStore(Store):
         self._reads.dispose()
         self._writes.dispose()
 
+    @contextmanager
+    def moment(self, account: str) -> Iterator[Moment]:
+        """An account with all its rows, as of one moment; UnknownAccount if there is none."""
+        with self._still() as connection:
+            yield Moment(connection, account)
+
+    def _still(self) -> AbstractContextManager[sa.Connection]:
+        """A connection all of whose reads are of one moment."""
+        raise NotImplementedError
+
     @property
     def _create(self) -> Any:
         """The statement that creates an account unless another process just did."""
@@ -247,6 +257,33 @@ class Rows:
 
     def _rows(self, statement: Any, **where: Any) -> Sequence[Any]:
         return self.connection.execute(statement, where).all()
+
+
+class Moment(Rows):
+    """One account as it stood at one moment, however long it takes to read it."""
+
+    def __init__(self, connection: sa.Connection, account: str) -> None:
+        super().__init__(connection)
+        self.row = _known(_account(connection, account), account)
+
+    def entries(self) -> Iterator[Entry]:
+        """All its entries, in order, streamed."""
+        rows = self._paged(sql.ENTRIES)
+        return (sql.as_entry(row) for row in rows)
+
+    def plays(self) -> Iterator[PlayRow]:
+        """All its plays, in the order of their seq, streamed."""
+        return (sql.as_play(row) for row in self._paged(sql.NEXT_PLAYS))
+
+    def leases(self) -> Iterator[LeaseRow]:
+        """All its leases."""
+        return (sql.as_lease(row) for row in self._rows(sql.LEASES, key_account=self.row.name))
+
+    def _paged(self, statement: Any) -> Iterator[Any]:
+        after = -(1 << 63)  # an edited row may have any number
+        while rows := self._rows(statement, key_account=self.row.name, after=after, most=PAGE):
+            yield from rows
+            after = rows[-1].seq
 
 
 class Group(Rows):

@@ -6,6 +6,8 @@ transactions: each transaction says itself what it is and how long it waits.
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import partial
 from math import ceil
 from typing import Any
@@ -87,6 +89,12 @@ class PostgresStore(DatabaseStore):
             return self._clock()
         moment: int = connection.execute(_NOW).scalar_one()
         return moment
+
+    @contextmanager
+    def _still(self) -> Iterator[sa.Connection]:
+        with self._reading() as connection:
+            connection.exec_driver_sql("SET TRANSACTION ISOLATION LEVEL REPEATABLE READ")
+            yield connection
 
     def _connect(self, _: object, __: object, args: list[Any], options: dict[str, Any]) -> Any:
         from surefoot.live.store.patient import Patient, bounds

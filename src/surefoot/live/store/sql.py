@@ -168,6 +168,12 @@ PLAY = sa.select(*_body(play)).where(_key(play, "account"), _key(play, "id"))
 PLAYS = sa.select(*_body(play)).where(
     _key(play, "account"), play.c.id.in_(sa.bindparam("ids", expanding=True))
 )
+NEXT_PLAYS = (
+    sa.select(*_body(play))
+    .where(_key(play, "account"), play.c.seq > sa.bindparam("after"))
+    .order_by(play.c.seq)
+    .limit(sa.bindparam("most"))
+)
 DUE = (
     sa.select(*_body(play))
     .where(_key(play, "account"), _WAITING, play.c.deadline < sa.bindparam("now"))
@@ -183,6 +189,7 @@ MOVE_PLAYS = (
 
 ADD_LEASES = sa.insert(lease)
 LEASE = sa.select(*_body(lease)).where(_key(lease, "account"), _key(lease, "id"))
+LEASES = sa.select(*_body(lease)).where(_key(lease, "account"))
 OPEN_LEASES = (
     sa.select(*_body(lease)).where(_key(lease, "account"), lease.c.state == "open")
 ).order_by(lease.c.id)
@@ -216,7 +223,7 @@ def entry_values(name: str, row: Entry) -> dict[str, Any]:
 def as_entry(row: Any) -> Entry:
     """The inverse of ``entry_values``."""
     found = Entry(*row)
-    return found._replace(payload=json.loads(row.payload))
+    return found._replace(payload=_read(row.payload))
 
 
 def play_values(name: str, row: PlayRow) -> dict[str, Any]:
@@ -232,7 +239,15 @@ def play_values(name: str, row: PlayRow) -> dict[str, Any]:
 def as_play(row: Any) -> PlayRow:
     """The inverse of ``play_values``."""
     found = PlayRow(*row)
-    return found._replace(arm=json.loads(row.arm), told=json.loads(row.told))
+    return found._replace(arm=_read(row.arm), told=_read(row.told))
+
+
+def _read(text: Any) -> Any:
+    """The value of a JSON text; the text where somebody made it none, for others to refuse."""
+    try:
+        return json.loads(text)
+    except ValueError:
+        return text
 
 
 def lease_values(name: str, row: LeaseRow) -> dict[str, Any]:

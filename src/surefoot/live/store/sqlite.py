@@ -122,6 +122,12 @@ class SQLiteStore(DatabaseStore):
             if self._beside is not None:
                 self._beside.check()
 
+    @contextmanager
+    def _still(self) -> Iterator[sa.Connection]:
+        with self._reading() as connection:
+            connection.exec_driver_sql("BEGIN")
+            yield connection
+
 
 class Placed:
     """Whether an open file, and the log beside it, are still what others find at its path.
