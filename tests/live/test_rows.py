@@ -113,7 +113,7 @@ EDITS = [
     ("UPDATE play SET request = NULL WHERE id = 'v-8'", "play v-8: its row's request is null"),
     ("UPDATE play SET deadline = 1 WHERE id = 'v-8'", "play v-8: its row's deadline is 1"),
     ("UPDATE play SET experiment = 'e' WHERE id = 'v-8'", "v-8: its row's experiment is e, exp"),
-    ("UPDATE play SET lease = 'l' WHERE id = 'v-8'", "play v-8: its row's lease is l"),
+    ("UPDATE play SET lease = 'l' WHERE id = 'v-8'", "play v-8: its row's lease is \"l\""),
     ("UPDATE play SET role = 'default' WHERE id = 'v-8'", "play v-8: its row's role is default"),
     ("UPDATE play SET id = 'v-88' WHERE id = 'v-8'", "play v-8: its row's id is v-88"),
     ("UPDATE play SET seq = 999 WHERE id = 'v-8'", "play v-8: its row is gone; entry 11 decided"),
