@@ -215,6 +215,10 @@ def test_every_door_names_episodes_that_there_are():
     assert all(door.episodes and door.open.__doc__ for door in DOORS.values())
 
 
+def test_what_the_doors_bend_is_there():
+    assert {name: door.missing for name, door in DOORS.items() if door.missing} == {}
+
+
 def test_workers_that_are_killed_leave_nothing_wrong():
     run = chaos("--only", "killed on SQLite", "--times", 1, "--json")
     [report] = json.loads(run.stdout)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import random
+import re
 import signal
 import subprocess
 import sys
@@ -28,6 +29,8 @@ SPEC = {
     "clock": False, "sweep": False, "lease": None, "live": {},
     "nowhere": (), "dawdle": 0, "ways": {},
 }  # fmt: skip
+WIDTH = 240
+"""How much of a finding is told."""
 SLOW_TOOL = 25.0
 """How many seconds a command may take on a busy machine, its start included."""
 
@@ -269,7 +272,8 @@ class Bench:
             if PASSWORD in text:
                 found.append(Finding("other", f"{path.stem}: a password in what it printed"))
         told = [call for call in facts.calls if PASSWORD in call.text]
-        return [*found, *(Finding("other", f"{call}: a password in its error") for call in told)]
+        found += [Finding("other", f"{call}: a password in its error") for call in told]
+        return distinct(found)
 
     def close(self) -> None:
         for worker in self.workers.values():
@@ -286,6 +290,22 @@ class Bench:
             self.server.drop(self.database)
 
 
+def distinct(found: list[Finding]) -> list[Finding]:
+    """The same findings, those that differ only by numbers as one, and none of them long."""
+    kinds: dict[Finding, list[str]] = {}
+    for finding in found:
+        alike = re.sub(r"w-[0-9a-f]{12}|\d+", "#", finding.what)
+        kinds.setdefault(finding._replace(what=alike), []).append(finding.what)
+    return [
+        Finding(alike.kind, shortened(each[0]) + f" ({len(each)} times)" * (len(each) > 1))
+        for alike, each in kinds.items()
+    ]
+
+
+def shortened(text: str) -> str:
+    return text if len(text) <= WIDTH else f"{text[: WIDTH - 3]}..."
+
+
 def end_child(pid: int) -> None:
     """Kill a forked child that still hangs, if the process of that number is one of ours."""
     try:
@@ -296,4 +316,5 @@ def end_child(pid: int) -> None:
 
 
 def environment() -> dict[str, str]:
-    return os.environ | {"PYTHONPATH": str(TESTS)}
+    paths = [str(TESTS), *filter(None, [os.environ.get("PYTHONPATH")])]
+    return os.environ | {"PYTHONPATH": os.pathsep.join(paths)}

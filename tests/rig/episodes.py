@@ -383,6 +383,19 @@ def holder(path: Path) -> int | None:
     return None
 
 
+@episode("stopped workers")
+def stopped(bench: Bench) -> None:
+    """A worker sleeps past the end of its lease, which is forfeited, and then goes on."""
+    bench.leased(plays=50, seconds=1.0)
+    bench.common["reserve"] = "40"
+    crew = bench.crew(2, reap=0.5)
+    for _ in range(2):
+        crew[0].pause()
+        bench.wait(2)
+        crew[0].go_on()
+        bench.wait(1.5)
+
+
 @episode("late reports")
 def late_reports(bench: Bench) -> None:
     """Plays and leases run out while workers still know more than the ledger."""
