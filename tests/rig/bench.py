@@ -220,7 +220,7 @@ class Bench:
         with (self.folder / f"{name}.stderr").open("a") as file:
             file.write(run.stdout + run.stderr)
         if code is not None and run.returncode != code:
-            said = (run.stdout + run.stderr).strip().splitlines()[1:3]
+            said = (run.stdout + run.stderr).strip().splitlines()[-3:]
             self.odd(f"surefoot {words[0]} ended with {run.returncode}, not {code}: {said}")
         return run
 
@@ -294,12 +294,16 @@ def distinct(found: list[Finding]) -> list[Finding]:
     """The same findings, those that differ only by numbers as one, and none of them long."""
     kinds: dict[Finding, list[str]] = {}
     for finding in found:
-        alike = re.sub(r"w-[0-9a-f]{12}|\d+", "#", finding.what)
-        kinds.setdefault(finding._replace(what=alike), []).append(finding.what)
+        kinds.setdefault(masked(finding), []).append(finding.what)
     return [
         Finding(alike.kind, shortened(each[0]) + f" ({len(each)} times)" * (len(each) > 1))
         for alike, each in kinds.items()
     ]
+
+
+def masked(finding: Finding) -> Finding:
+    """A finding without the names and numbers of its run."""
+    return finding._replace(what=re.sub(r"w-[0-9a-f]{12}|\d+", "#", finding.what))
 
 
 def shortened(text: str) -> str:
