@@ -232,15 +232,17 @@ def entries_alone(problems: Part) -> None:
     problems.set(lambda self, tables: [])
 
 
-@door("settings are the session's", f"{POSTGRES}._beginning", "pooled")
-def session_settings(beginning: Part) -> None:
-    """What a transaction needs is set for whoever comes next, too."""
+@door("settings are the session's", f"{POSTGRES}._begin", "pooled")
+def session_settings(begin: Part) -> None:
+    """What a transaction needs is set for whoever has the session next, too."""
 
-    def kept(self: Any, writes: bool) -> str:
-        session = beginning.was(self, writes).replace("SET LOCAL", "SET SESSION")
-        return session if writes else f"{session}; SET SESSION default_transaction_read_only = on"
+    def first(self: Any, beginning: str, connection: Any) -> None:
+        wire = connection.connection.dbapi_connection
+        only = "on" if "READ ONLY" in beginning else "off"
+        wire.execute(f"SET SESSION default_transaction_read_only = {only}")
+        begin.was(self, beginning, connection)
 
-    beginning.set(kept)
+    begin.set(first)
 
 
 @door(
