@@ -83,6 +83,22 @@ class Facts(NamedTuple):
     """Workers whose diaries make one world: what they were given must be affordable in all."""
     windowed: bool = False
     """Whether plays expire by themselves, so that a report may come second by right."""
+    damaged: bool = False
+    """Whether the rig took rows from the ledger."""
+    journals: str = ""
+    """What stands in the journals that are left."""
+
+    def excuses(self, call: Call) -> bool:
+        """Whether it is the rig's doing that what was acknowledged is not in the ledger.
+
+        A ledger that granted a lease and is gone can get no journal's steps any more: these stay in
+        the journal, for whoever puts the ledger back.
+        """
+        play = call.told.get("play") or call.about.get("play")
+        own, _, lease = play.partition(".")
+        kept = lease or own.startswith("w-")
+        there = kept and self.gaps and f'"{own}"' in self.journals
+        return there or any(gap.covers(call) for gap in self.gaps)
 
 
 class Play:
@@ -105,7 +121,7 @@ def audit(facts: Facts) -> list[Finding]:
     found += answers(facts, plays)
     found += reports(facts, plays)
     found += conduct(facts)
-    found += tables(facts.ledger)
+    found += [] if facts.damaged else tables(facts.ledger)
     return found
 
 
@@ -162,14 +178,15 @@ def promise(facts: Facts) -> Iterable[Finding]:
 def knew_better(facts: Facts) -> Iterable[Finding]:
     """Who was told more than a store that was set back knows explores on it no more.
 
-    What is left of a lease that was granted before is paid for, and may still be spent.
+    What is left of a lease that was granted before is paid for, and may still be spent; its first
+    play may come a little later.
     """
     for gap in facts.gaps:
         wise = {call.worker for call in facts.calls if gap.worker is None and gap.covers(call)}
         leases = {
             call.told["lease"]
             for call in facts.calls
-            if call.what == "select" and call.told is not None and call.began <= gap.until
+            if call.what == "select" and call.told is not None and call.began <= gap.until + 1
         }
         given = [
             call
@@ -227,7 +244,7 @@ def answers(facts: Facts, plays: dict[str, Play]) -> Iterable[Finding]:
         asked = call.about.get("id")
         if asked is not None and call.told["play"].partition(".")[0] != asked:
             yield Finding("double", f"{call} was answered as {call.told['play']}")
-        if any(gap.covers(call) for gap in facts.gaps):
+        if facts.excuses(call):
             continue
         play = plays.get(call.told["play"])
         if play is None:
@@ -242,7 +259,7 @@ def reports(facts: Facts, plays: dict[str, Play]) -> Iterable[Finding]:
         if call.what not in REPORTING[1:] or call.told is None or "nonsense" in call.about:
             continue
         play = plays.get(call.about["play"])
-        if call.told["outcome"] not in _DONE or any(gap.covers(call) for gap in facts.gaps):
+        if call.told["outcome"] not in _DONE or facts.excuses(call):
             continue
         if play is None:
             yield Finding("lost", f"{call}: {call.told['outcome']}, and not in the ledger")

@@ -260,7 +260,14 @@ class Bench:
         return Facts(
             calls, ledger.read(self.truth, ACCOUNT), Fraction(self.common.get("reserve", "4")),
             self.gaps, self.storms, self.pauses, self.deaths, over, known, self.windowed,
+            self.damaged, self.left_in_journals(),
         )  # fmt: skip
+
+    def left_in_journals(self) -> str:
+        """What stands in the journals."""
+        lease = self.common.get("lease")
+        files = [] if lease is None else Path(lease["journal"]).glob("*.journal")
+        return "\n".join(path.read_text(errors="replace") for path in files)
 
     def findings(self, facts: Facts) -> list[Finding]:
         """What the auditor finds, and what stands on the workers' standard error."""

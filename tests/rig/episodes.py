@@ -215,7 +215,7 @@ def file_gone(bench: Bench) -> None:
     if way == "replace":
         back_up(bench.store, copy)
     with bench.taking_back(float("-inf")):
-        for end in ("-wal", "-shm") if way == "delete" else ():
+        for end in ("-wal", "-shm"):  # a log beside another file is an error of SQLite's own
             path.with_name(path.name + end).unlink(missing_ok=True)
         if way == "delete":
             path.unlink()
