@@ -55,7 +55,7 @@ def test_the_journals_of_other_experiments_are_left_alone(tmp_path):
 def test_what_is_in_the_ledger_is_forgotten(tmp_path):
     journal = Journal(tmp_path, header())
     journal.write({"play": "a"})
-    journal.clear()
+    journal.forget(journal.end)
     journal.write({"play": "b"})
     journal.close()
     assert found(tmp_path) == [("w1", [{"play": "b"}], True)]

@@ -13,6 +13,7 @@ import json
 import os
 import zlib
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -124,9 +125,34 @@ class Journal:
         lines = os.pread(self._file, self.end - self._start, self._start).split(b"\n")
         return [step for step in map(_parsed, lines[:-1]) if step is not None]
 
-    def clear(self) -> None:
-        """Forget all steps: they are in the ledger."""
-        os.ftruncate(self._file, self._start)
+    def forget(self, end: int) -> None:
+        """Forget the steps before ``end``: they are in the ledger. What came after them stays."""
+        rest = os.pread(self._file, self.end - end, end)
+        if not rest:
+            os.ftruncate(self._file, self._start)
+            return
+        with suppress(OSError):  # they may stay as well: what is in the ledger is not entered again
+            self._rewrite(os.pread(self._file, self._start, 0) + rest)
+
+    def _rewrite(self, data: bytes) -> None:
+        """Let another file take this one's name, of which all is there or nothing."""
+        new = self.path.with_name(f".{self.path.stem}.new")
+        file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX)  # as in _begin
+            if os.write(file, data) != len(data):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            if self._sync:
+                os.fsync(file)
+            new.rename(self.path)
+        except BaseException:
+            new.unlink(missing_ok=True)
+            os.close(file)
+            raise
+        self._file, old = file, self._file
+        os.close(old)
+        if self._sync:
+            sync_folder(self.path.parent)
 
     def remove(self) -> None:
         """Delete the file; its steps are in the ledger."""

@@ -1,7 +1,13 @@
 """The worker: what one process decides and is told under its lease, between two flushes.
 
-It has a lock, a journal and a copy of the fold of its own. The copy's account is the lease: what
-is left of it is all that an exploration may lose, so the gate is the one that every agent has.
+It has a journal and a copy of the fold of its own. The copy's account is the lease: what is left of
+it is all that an exploration may lose, so the gate is the one that every agent has.
+
+Two locks. ``_lock`` is for what is in memory and in the journal; nobody asks the store while he has
+it. ``_turn`` is for a flush, which does: one at a time. A flush takes what there is and the lease,
+which it closes, at the moment at which its transaction has the account, and not before: until then
+plays are decided as ever, and should the store be silent, nothing has happened. From there on until
+its answer nobody explores by that lease; reports go on, into the journal, behind what it took.
 """
 
 from __future__ import annotations
@@ -26,7 +32,7 @@ from surefoot.live.given import Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import Request, check_free
-from surefoot.live.reporting import Telling, book
+from surefoot.live.reporting import Booked, Telling, book
 from surefoot.live.store import Tx, moves
 from surefoot.live.store.base import LeaseRow, PlayRow
 
@@ -34,6 +40,10 @@ if TYPE_CHECKING:
     from surefoot.live.live import Live
 
 monotonic = time.monotonic
+Needed = Callable[[], bool]
+_ALWAYS: Needed = lambda: True  # noqa: E731
+_PATIENCE = 3
+"""After so many failures in a row the pause between two flushes is not doubled any more."""
 
 
 def fresh() -> str:
@@ -51,6 +61,13 @@ class Own(NamedTuple):
     unsure: bool = False
     """Whether the policy here may not have heard of its expiry, which its reward then takes back:
     with the next flush it learns both."""
+
+
+class Taken(NamedTuple):
+    """What a flush took from the journal, and where that ended then."""
+
+    steps: list[leases.Step]
+    end: int
 
 
 class Flushed(NamedTuple):
@@ -72,7 +89,7 @@ class Worker:
         self.settings = settings
         self.owner = f"{settings.owner or 'w'}-{fresh()}"
         """Never given twice: leases of this owner are those of this journal, and of no other."""
-        self._live, self._lock = live, threading.RLock()
+        self._live, self._lock, self._turn = live, threading.RLock(), threading.RLock()
         boot = boot_id() if settings.boot is None else settings.boot
         self._folder, self._term = Path(settings.journal).absolute(), settings.term
         self._steps: list[leases.Step] = []
@@ -87,11 +104,18 @@ class Worker:
         """None: no exploration may be decided here until the next flush brings one."""
         self._local: Fold | None = None
         self._unsure = False
-        """Whether the newest flush may have been kept though its answer got lost."""
+        """Whether what a flush took may be in the ledger though its answer is not known."""
         self._number = 0
         self._hold = 0
         """What the newest exploration could lose: leases are sized by it."""
         self._since = monotonic()
+        """When the newest flush was."""
+        self._flushes = self._failures = 0
+        """How many flushes there were, and how many failed."""
+        self._why = ""
+        self._failed = self._behind = 0
+        """How many have failed since one did not, and how many steps the newest of them left."""
+        self._tried = self._since
         [first] = live.store.entries(live._account, 0, 1)
         self._header = Header(
             live._account, live.name, first.hash, self.owner, boot, settings.durable
@@ -101,34 +125,65 @@ class Worker:
 
     def select(self, asked: Request, own: str | None) -> Entry:
         """Decide a play: from the lease if it covers the worst, else from the account."""
-        with self._lock, self._uninterrupted():
+        with self._uninterrupted():
             if own is not None:
                 check_free(own)
                 if names.made(own, self.owner):
                     raise other_request(own)
-                known = self._own.get(self._asked.get(own, ""))
-                if known is not None and known.entry is not None:
-                    if known.row.request != asked.digest:
-                        raise other_request(own)
-                    return known.entry
-                live, name = self._live, own if known is None else known.row.id
-                if known is not None:
-                    return live._run(lambda tx: repeated(live, tx, asked, name))
-                if live.store.play(live._account, own) is not None:
-                    return live._run(lambda tx: decided(live, tx, asked, own))
-            if self._due or not self._covers(asked.default):
-                entry = self._renew(asked, own)
+            while True:
+                flushes = self._flushes
+                entry = self._decided_before(asked, own) or self._prepared(asked, own)
                 if entry is not None:
                     return entry
-            return self._decide(asked, own)
+                with self._lock:
+                    # Since the ledger was asked, another thread may have decided it.
+                    new = own is None or (flushes == self._flushes and own not in self._asked)
+                    if new and self._covers(asked.default):
+                        return self._decide(asked, own)
+
+    def _decided_before(self, asked: Request, own: str | None) -> Entry | None:
+        """The decision that an id has already, here or in the ledger."""
+        if own is None:
+            return None
+        live = self._live
+        with self._lock:
+            known = self._own.get(self._asked.get(own, ""))
+        if known is not None and known.entry is not None:
+            if known.row.request != asked.digest:
+                raise other_request(own)
+            return known.entry
+        if known is not None:
+            name = known.row.id
+            return live._run(lambda tx: repeated(live, tx, asked, name))
+        if live.store.play(live._account, own) is None:
+            return None
+        return live._run(lambda tx: decided(live, tx, asked, own))
+
+    def _prepared(self, asked: Request, own: str | None) -> Entry | None:
+        """See to a lease that covers the play; where there can be none, the account's decision."""
+
+        def needed() -> bool:
+            return self._due or not self._covers(asked.default)
+
+        with self._lock:
+            covered = self._covers(asked.default)
+        if not covered:
+            return self._flush(needed, asked, own)
+        try:
+            return self._flush_if_due(needed, asked, own)
+        except StoreUnavailable:
+            if self._lease is None:
+                raise
+            return None  # the lease is as it was: the next flush tries again
 
     def meant(self, name: str) -> str:
         """The play that a caller's own id means at this worker: the one that was decided here.
 
         PlayConflict if that id is the very name of another play.
         """
-        with self._lock, self._uninterrupted():
-            called = self._asked.get(name)
+        with self._uninterrupted():
+            with self._lock:
+                called = self._asked.get(name)
             if called is None:
                 return name
             row = self._live.store.play(self._live._account, name)
@@ -142,16 +197,36 @@ class Worker:
 
     def report(self, name: str, telling: Telling) -> Outcome | None:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
-        with self._lock, self._uninterrupted():
-            known = self._own.get(name) or self._adopted(name)
-            if known is not None and self._unsure and _is_final(known.row, telling):
-                self._renew()
-                known = self._own.get(name) or self._adopted(name)
-            if known is None or self._local is None:
-                return None
-            if known.entry is None and _is_final(known.row, telling):
-                return None
-            return self._book(name, known, self._local, telling)
+        with self._uninterrupted():
+            while True:
+                with self._lock:
+                    flushes, known = self._flushes, self._own.get(name)
+                found = None if known is not None else self._found(name)
+                with self._lock:
+                    if flushes != self._flushes:
+                        continue  # what was looked up may be of before
+                    known, local = self._own.get(name) or self._adopted(found), self._local
+                    if known is None or local is None:
+                        return None
+                    final = _is_final(known.row, telling)
+                    if final and known.entry is None:
+                        return None
+                    if not (final and self._unsure):
+                        booked, unlearnt = self._book(name, known, local, telling)
+                        break
+                self._flush()
+            self._told(booked)
+        if unlearnt is not None:
+            raise unlearnt
+        return booked.outcome
+
+    def _told(self, booked: Booked) -> None:
+        """A report is in the journal: flush if it is time; if that fails, the next flush will."""
+        with suppress(StoreUnavailable):
+            if _broke(booked):
+                self._flush()  # what it broke is for all to know before more is lost
+            else:
+                self._flush_if_due()
 
     def entered(self, name: str, row: PlayRow | None) -> None:
         """Take in what the ledger has of a play after a report that it took itself."""
@@ -160,39 +235,33 @@ class Worker:
             if known is not None and known.entry is None and row is not None:
                 self._own[name] = known._replace(row=row)
 
-    def _book(self, name: str, known: Own, local: Fold, telling: Telling) -> Outcome:
+    def _book(
+        self, name: str, known: Own, local: Fold, telling: Telling
+    ) -> tuple[Booked, Exception | None]:
+        """Book a report in the journal; and why the policy failed to learn it, if it did."""
         booked = book(local, known.row, known.given, telling)
         events, row = booked.report.events, known.row
         if not events:
-            return booked.outcome
+            return booked, None
         step = {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
         self._journal.write(step)
         self._steps.append((step, leases.Early(row, booked)))
         local.unlearnt = None
         for event in events:
             row = moves.moved(row, event.kind, event.payload)
-            if event.kind in LEARNT and not known.unsure:
-                given = known.given
-                local.learn(event.kind, event.payload, given.action, given.context, given.missing)
+        if not known.unsure:
+            _learn(local, booked)
         self._own[name] = known._replace(row=row)
-        if booked.outcome in (Outcome.BREACH, Outcome.CAPPED):
-            self._lease = None  # what it broke is for all to know before more is lost
-        if self._due or self._lease is None:
-            with suppress(StoreUnavailable):  # the journal has it; the next flush tries again
-                self._renew()
-        if local.unlearnt is not None:
-            raise local.unlearnt
-        return booked.outcome
+        if _broke(booked):
+            self._lease = None
+        return booked, local.unlearnt
 
     @contextmanager
     def _uninterrupted(self) -> Iterator[None]:
         """After an interrupt, which may strike anywhere, what the journal says is what was done."""
         self._journal.check()
         if not self._whole:
-            self._steps = [(step, None) for step in self._journal.steps()]
-            self._own, self._asked, self._lease = {}, {}, None
-            self._renew()
-            self._whole = True
+            self._mend()
         try:
             yield
         except Exception:
@@ -200,6 +269,16 @@ class Worker:
         except BaseException:
             self._whole = False
             raise
+
+    def _mend(self) -> None:
+        with self._turn:
+            if self._whole:
+                return
+            with self._lock:
+                self._steps = [(step, None) for step in self._journal.steps()]
+                self._own, self._asked, self._lease = {}, {}, None
+            self._renew()
+            self._whole = True
 
     def known(self, name: str) -> Entry | None:
         """The decision of a play that is not in the ledger yet."""
@@ -215,23 +294,34 @@ class Worker:
 
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal."""
-        with self._lock, self._uninterrupted():
-            if self._steps or (self._lease is not None and self._due):
-                self._renew()
+
+        def needed() -> bool:
+            return bool(self._steps) or (self._lease is not None and self._late)
+
+        with self._uninterrupted():
+            self._flush(needed)
 
     def close(self) -> None:
         """Enter everything, give the lease back, and delete the journal."""
-        with self._lock:
-            try:
-                with self._uninterrupted():
+        try:
+            with self._uninterrupted(), self._turn:
+                flushes = self._flushes
+                self._flush(last=True)
+                while not self._left():
+                    if flushes == self._flushes:  # the ledger does not take it
+                        return self.abandon()
+                    flushes = self._flushes
                     self._renew(last=True)
-            except BaseException:
-                self.abandon()  # whoever comes next enters what is there
-                raise
-            if self._steps:
-                self.abandon()
-            else:
+        except BaseException:
+            self.abandon()  # whoever comes next enters what is there
+            raise
+
+    def _left(self) -> bool:
+        """Delete the journal, unless another thread has just written to it."""
+        with self._lock:
+            if not self._steps:
                 self._journal.remove()
+            return not self._steps
 
     def abandon(self) -> None:
         """Leave everything as a killed process does."""
@@ -246,10 +336,17 @@ class Worker:
             found.path.unlink()
 
     @property
+    def _late(self) -> bool:
+        return 2 * (monotonic() - self._since) * 1e6 >= self._term
+
+    @property
     def _due(self) -> bool:
-        """Whether what is in the journal ought to be in the ledger."""
-        late = 2 * (monotonic() - self._since) * 1e6 >= self._term
-        return len(self._steps) >= 2 * self.settings.plays or late
+        """Whether what is in the journal ought to be in the ledger.
+
+        After flushes that failed, only once twice as much has come for each, or as long has passed.
+        """
+        late = 2 * (monotonic() - self._tried) * 1e6 >= self._term << self._failed
+        return len(self._steps) - self._behind >= 2 * self.settings.plays << self._failed or late
 
     def _covers(self, default: Any) -> bool:
         local = self._local
@@ -286,35 +383,89 @@ class Worker:
             self._asked[own] = name
         return entry
 
-    def _adopted(self, name: str) -> Own | None:
-        """A play that was decided elsewhere and can still change; None without a lease."""
-        live, local = self._live, self._local
-        if self._lease is None or local is None:
+    def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
+        """A play that was decided elsewhere, as the ledger has it."""
+        live = self._live
+        if self._lease is None:
             return None
         row = names.found(partial(live.store.play, live._account), name)
         if row is None or row.experiment != live.name:
             return None
         if names.unsaid(name, row) and not self.decided(row):
             return None
-        entry = next(live.store.entries(live._account, row.seq - 1, 1))
-        given = local.given(entry)
+        return row, next(live.store.entries(live._account, row.seq - 1, 1))
+
+    def _adopted(self, found: tuple[PlayRow, Entry] | None) -> Own | None:
+        """A play that was decided elsewhere and can still change; None without a lease."""
+        local = self._local
+        if found is None or self._lease is None or local is None:
+            return None
+        given = local.given(found[1])
         if not given.number < (len(local.agent.arms) or inf):
             return None  # an arm that came after this lease
-        return Own(row, given, None, row.state == "expired" and given.missing is not None)
+        unsure = found[0].state == "expired" and given.missing is not None
+        return Own(found[0], given, None, unsure)
+
+    def _flush_if_due(self, needed: Needed = _ALWAYS, *play: Any) -> Entry | None:
+        """Flush if it is time; nobody waits for another who is at it, as the journal has it all."""
+        with self._lock:
+            due = self._due
+        if not due or not self._turn.acquire(blocking=False):
+            return None
+        try:
+            return self._flush(needed, *play)
+        finally:
+            self._turn.release()
+
+    def _flush(
+        self,
+        needed: Needed = _ALWAYS,
+        asked: Request | None = None,
+        own: str | None = None,
+        last: bool = False,
+    ) -> Entry | None:
+        """Flush, when it is this thread's turn, if that is ``needed`` then.
+
+        Where the store failed whoever had the turn before, it has failed those who waited, too:
+        they would wait as long, one after the other.
+        """
+        failures = self._failures
+        with self._turn:
+            if failures != self._failures:
+                raise StoreUnavailable(self._why)
+            with self._lock:
+                if not needed():
+                    return None
+            try:
+                return self._renew(asked, own, last)
+            except StoreUnavailable as problem:
+                with self._lock:
+                    self._failures, self._why = failures + 1, str(problem)
+                    self._failed = min(self._failed + 1, _PATIENCE)
+                    self._tried, self._behind = monotonic(), len(self._steps)
+                raise
 
     def _renew(
         self, asked: Request | None = None, own: str | None = None, last: bool = False
     ) -> Entry | None:
-        """Flush, and get a new lease; if there is none yet, the decision that is asked for."""
-        live, steps = self._live, list(self._steps)
-        plays = [step["play"] for step, _ in steps]
+        """Flush, and get a new lease; if there is none yet, the decision that is asked for.
+
+        Called by whoever has the turn.
+        """
+        live = self._live
+        taken = Taken([], 0)
 
         def work(tx: Tx) -> Flushed:
+            nonlocal taken
+            # Should the answer get lost, the lease may be closed: it must not be spent any more.
+            with self._lock:
+                taken = Taken(list(self._steps), self._journal.end)
+                self._lease, self._unsure = None, True
             if tx.gone:  # the ledger may not know the lease: the journal keeps what it has
                 return Flushed(None, None, decided(live, tx, asked, own) if asked else None)
             fold, lease = live._grounded(tx), None
-            tx.fetch(plays)
-            twins = leases.written(live, tx, steps)
+            tx.fetch(step["play"] for step, _ in taken.steps)
+            twins = leases.written(live, tx, taken.steps)
             leases.returned(live, tx, self.owner)
             if not (last or fold.settings.shadow or fold.agent.paused):
                 if asked is not None:
@@ -325,34 +476,46 @@ class Worker:
             return Flushed(twins, None, decided(live, tx, asked, own))
 
         # What is folded before and after is not folded with the account locked.
-        if steps:
+        if self._steps:
             live._catch_up()
-        # Should the answer get lost, the lease may be closed: it must not be spent any more.
-        self._lease, self._unsure = None, True
-        twins, lease, entry = live._run(work)
-        self._unsure = False
-        if twins is None:
-            return entry
-        self._steps.clear()
-        self._journal.clear()
-        self._since = monotonic()
-        if steps or lease is not None:
+        flushed = live._run(work)
+        if flushed.twins is None:
+            self._unsure = False
+            return flushed.entry
+        with self._lock:
+            del self._steps[: len(taken.steps)]
+            self._journal.forget(taken.end)
+            self._since = self._tried = monotonic()
+            self._failed = self._behind = 0
+            self._flushes += 1
+        if taken.steps or flushed.lease is not None:
             live._catch_up()
-        with live._folding:
-            self._own = self._still_open(twins)
+        self._settle(flushed)
+        return flushed.entry
+
+    def _settle(self, flushed: Flushed) -> None:
+        """Take in what a flush came to, and go on by its lease."""
+        live, lease = self._live, flushed.lease
+        with live._folding, self._lock:
+            self._own = self._still_open(flushed.twins or {})
             self._asked = {own: name for own, name in self._asked.items() if name in self._own}
-            if lease is not None and not live.degraded:
-                self._local, self._lease = live._fold.branch(lease.id, lease.amount), lease
-        return entry
+            self._unsure = False
+            later = [early.booked for _, early in self._steps if early is not None]
+            if lease is None or live.degraded or any(map(_broke, later)):
+                return
+            local = live._fold.branch(lease.id, lease.amount)
+            for booked in later:
+                _learn(local, booked)
+            self._local, self._lease = local, lease
 
     def _still_open(self, twins: dict[str, str]) -> dict[str, Own]:
         """The plays that can still change, which are in the ledger now."""
-        kept = {}
+        kept, later = {}, {step["play"] for step, _ in self._steps}
         for name, known in self._own.items():
             play = known.row.id
             if known.entry is not None:  # else it is none of this journal's
                 play = twins.get(play, play)
-            if play in self._live._fold.waiting:
+            if play in self._live._fold.waiting or known.row.id in later:
                 kept[name] = Own(known.row._replace(id=play), known.given, None)
         return kept
 
@@ -364,6 +527,19 @@ def _is_final(row: PlayRow, telling: Telling) -> bool:
     is not, and would be acknowledged for nothing.
     """
     return telling.how in ("void", "fall_back") and row.state == "open"
+
+
+def _broke(booked: Booked) -> bool:
+    """Whether a reward is not what was declared: no more is lost before all know."""
+    return booked.outcome in (Outcome.BREACH, Outcome.CAPPED)
+
+
+def _learn(local: Fold, booked: Booked) -> None:
+    """Tell a policy what a report says."""
+    given = booked.report.given
+    for event in booked.report.events:
+        if event.kind in LEARNT:
+            local.learn(event.kind, event.payload, given.action, given.context, given.missing)
 
 
 def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
