@@ -45,23 +45,23 @@ def main() -> int:
 
 def write(*, upgrade: bool) -> None:
     """Resolve anew, starting from the pins that requirements.txt has, and write both files."""
-    text = PROJECT.read_text()
+    text = PROJECT.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
         # Resolved in a folder of its own, so that no path of this machine gets into the file.
         bare, pinned = Path(scratch, PROJECT.name), Path(scratch, REQUIREMENTS.name)
-        bare.write_text(CONSTRAINTS.sub("constraint-dependencies = [\n]", text))
+        bare.write_text(CONSTRAINTS.sub("constraint-dependencies = [\n]", text), encoding="utf-8")
         if REQUIREMENTS.exists():
-            pinned.write_text(REQUIREMENTS.read_text())
+            pinned.write_text(REQUIREMENTS.read_text(encoding="utf-8"), encoding="utf-8")
         command = [UV, "pip", "compile", bare.name, "--output-file", pinned.name, "--quiet"]
         command += ["--universal", "--generate-hashes", "--no-emit-index-url", "--all-extras"]
         command += ["--custom-compile-command", "python scripts/pin.py"]
         command += [f"--group={group}" for group in groups_of_their_own(text)]
         command += ["--upgrade"] * upgrade
         subprocess.run(command, cwd=scratch, check=True)
-        REQUIREMENTS.write_text(pinned.read_text())
+        REQUIREMENTS.write_text(pinned.read_text(encoding="utf-8"), encoding="utf-8")
     lines = "".join(f'    "{pin}",\n' for pin in pins())
     block = f"constraint-dependencies = [\n{lines}]"
-    PROJECT.write_text(CONSTRAINTS.sub(lambda _: block, text))
+    PROJECT.write_text(CONSTRAINTS.sub(lambda _: block, text), encoding="utf-8")
 
 
 def groups_of_their_own(text: str) -> list[str]:
@@ -80,19 +80,19 @@ def pins() -> list[str]:
     """The pins of requirements.txt as constraints: `name==version ; marker`, without hashes."""
     return [
         line.removesuffix("\\").rstrip()
-        for line in REQUIREMENTS.read_text().splitlines()
+        for line in REQUIREMENTS.read_text(encoding="utf-8").splitlines()
         if PIN.match(line)
     ]
 
 
 def disagreements() -> list[str]:
     """What differs between requirements.txt, pyproject.toml and uv.lock, one line each."""
-    uv = tomllib.loads(PROJECT.read_text())["tool"]["uv"]
+    uv = tomllib.loads(PROJECT.read_text(encoding="utf-8"))["tool"]["uv"]
     complaints = []
     if uv["constraint-dependencies"] != pins():
         complaints.append("pyproject.toml and requirements.txt differ: run `make pin`")
     subprocess.run([UV, "lock", "--quiet"], cwd=ROOT, check=True)
-    lock = tomllib.loads((ROOT / "uv.lock").read_text())
+    lock = tomllib.loads((ROOT / "uv.lock").read_text(encoding="utf-8"))
     resolved = {
         f"{package['name']}=={package['version']}"
         for package in lock["package"]

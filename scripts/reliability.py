@@ -79,7 +79,7 @@ def parts(scale: float) -> Iterator[Part]:
 def measure(part: Part, kept: Path, server: str | None, scale: float) -> Report | None:
     """Run a part, unless it was run at this scale; None if its PostgreSQL is not there."""
     file = kept / f"{part.name}.json"
-    found: Report = json.loads(file.read_text()) if file.exists() else {"scale": 0}
+    found: Report = json.loads(file.read_text(encoding="utf-8")) if file.exists() else {"scale": 0}
     if found["scale"] >= scale:
         return found
     if part.on == "postgresql" and server is None:
@@ -92,7 +92,7 @@ def measure(part: Part, kept: Path, server: str | None, scale: float) -> Report 
         found = ran(part, kept, server)
     took = max(time.monotonic() - start, found.get("seconds", 0))  # with what an earlier call did
     found |= {"took": round(took), "scale": scale, "commit": commit()}
-    file.write_text(json.dumps(found))
+    file.write_text(json.dumps(found), encoding="utf-8")
     return found
 
 

@@ -34,4 +34,7 @@ def test_a_bug_of_ours_is_not_among_them():
 def test_a_missing_extra_is_one_line_with_the_command():
     error = errors.missing_extra("study", "polars")
     assert isinstance(error, ImportError)
-    assert str(error) == "polars is not installed; run: pip install 'surefoot[study]'"
+    assert str(error) == (
+        "polars is not installed; in Surefoot's folder run: pip install '.[study]' "
+        "(or: uv sync --extra study)"
+    )

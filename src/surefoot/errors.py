@@ -42,7 +42,13 @@ class MissingExtra(SurefootError, ImportError):
 def missing_extra(extra: str, package: str) -> MissingExtra:
     """Build the one-line error for a missing optional dependency.
 
+    Surefoot is on no package index yet, so what works is said as it works in its folder.
+
     >>> str(missing_extra("study", "polars"))
-    "polars is not installed; run: pip install 'surefoot[study]'"
+    "polars is not installed; in Surefoot's folder run: pip install '.[study]' (or: uv sync \
+--extra study)"
     """
-    return MissingExtra(f"{package} is not installed; run: pip install 'surefoot[{extra}]'")
+    return MissingExtra(
+        f"{package} is not installed; in Surefoot's folder run: pip install '.[{extra}]' "
+        f"(or: uv sync --extra {extra})"
+    )

@@ -8,6 +8,7 @@ from typer.testing import CliRunner
 import surefoot
 from surefoot.cli import app
 from surefoot.cli._app import OneLine
+from surefoot.cli._commands import Once
 from surefoot.errors import DamagedFile, InvalidInput
 
 HEAVY = {"numpy", "polars", "matplotlib", "numba", "scipy"}
@@ -107,3 +108,44 @@ def test_a_bug_of_ours_is_not_hidden():
         raise ZeroDivisionError
 
     assert isinstance(CliRunner().invoke(broken, ["fail"]).exception, ZeroDivisionError)
+
+
+GIVEN_TWICE = [
+    "replay --alpha 0.1 --alpha 0.2",
+    "replay --reward-range 0 1 --reward-range 0 2",
+    "plan --default 0.7 --means 0 1 --policy ucb1 --policy klucb",
+    "study cmab --out a --out b",
+    "study all --seed 1 --seed=1",
+    "verify x --head a --head b",
+    "status x --account a --account b",
+    "ledger export x --out a --out b",
+]
+
+
+@pytest.mark.parametrize("words", GIVEN_TWICE)
+def test_an_option_that_takes_one_value_is_given_once(words, capsys, tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(SystemExit) as left:
+        app(words.split())
+    out, err = capsys.readouterr()
+    option = [word.partition("=")[0] for word in words.split() if word.startswith("--")][-1]
+    assert (left.value.code, out) == (2, "")
+    assert err == f"error: {option} is given 2 times and takes one value; give one\n"
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_every_command_has_the_rule():
+    def commands(group):
+        for command in group.commands.values():
+            yield from commands(command) if hasattr(command, "commands") else (command,)
+
+    found = list(commands(typer.main.get_command(app)))
+    assert len(found) > 8
+    assert all(isinstance(command, Once) for command in found)
+
+
+def test_what_may_be_repeated_still_may_and_so_may_a_flag(capsys):
+    with pytest.raises(SystemExit) as left:
+        app(["study", "cmab", "--k", "24", "--k", "72", "--runs", "0", "--json", "--json"])
+    assert left.value.code == 2
+    assert "is given" not in capsys.readouterr().err

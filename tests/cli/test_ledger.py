@@ -103,7 +103,9 @@ def test_a_database_is_verified_exported_and_verified_again(surefoot, database, 
 def test_an_export_replaces_nothing_unasked(surefoot, database):
     words = ("ledger", "export", str(database), "--out", "shop.ndjson")
     assert surefoot(*words)[0] == 0
-    assert surefoot(*words)[0] == 2
+    code, _, err = surefoot(*words)
+    assert code == 2
+    assert "already holds shop.ndjson; replace it with --overwrite, or give another --out" in err
     assert surefoot(*words, "--overwrite")[0] == 0
     assert surefoot("ledger", "export", str(database), "--out", "no/x")[0] == 2
 

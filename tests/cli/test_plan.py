@@ -4,6 +4,7 @@ import sys
 
 import pytest
 
+from commands import last_said
 from surefoot.cli import app
 
 SURE = ("--default", "0.7", "--alpha", "0.05")
@@ -23,7 +24,7 @@ def plan(tmp_path, capsys, monkeypatch):
 
     def run(*words):
         with pytest.raises(SystemExit) as left:
-            app(["plan", *words])
+            app(["plan", *last_said(*words)])
         said = capsys.readouterr()
         return left.value.code or 0, said.out, said.err
 
@@ -53,6 +54,17 @@ def test_json_is_all_that_is_printed_and_equal_seeds_are_equal(plan, tmp_path):
     assert plan(*QUICK, "--json", "--out", "mine", "--workers", "1")[1] == out
 
 
+def test_a_plan_is_replaced_only_if_told_so(plan, tmp_path):
+    assert plan(*QUICK)[0] == 0
+    before = (tmp_path / "out" / "plan" / "plan.json").read_bytes()
+    code, out, err = plan(*QUICK, "--alpha", "0.2")
+    assert (code, out) == (2, "")
+    assert "already holds plan.json; replace it with --overwrite, or give another --out" in err
+    assert plan(*QUICK)[0] == 0  # the very same again
+    assert (tmp_path / "out" / "plan" / "plan.json").read_bytes() == before
+    assert plan(*QUICK, "--alpha", "0.2", "--overwrite")[0] == 0
+
+
 def test_options_reach_the_plan(plan):
     code, out, _ = plan(
         "--default", "12", "--alpha", "0.1", "--mean", "8", "--mean", "15.5", "--traffic", "100",
@@ -75,7 +87,7 @@ def test_options_reach_the_plan(plan):
 
 def test_ten_arms_unless_said_otherwise(plan):
     for words, arms in (((), 10), (("--arms", "3"), 3)):
-        found = json.loads(plan(*QUICK, *words, "--json")[1])
+        found = json.loads(plan(*QUICK, *words, "--json", "--overwrite")[1])
         assert len(found["settings"]["means"]) == arms
 
 

@@ -6,6 +6,7 @@ from pathlib import Path
 import polars as pl
 import pytest
 
+from commands import last_said
 from surefoot.cli import app
 from surefoot.study.flights import CASES
 from surefoot.study.replay import Subject
@@ -26,7 +27,7 @@ def replay(tmp_path, capsys, monkeypatch):
 
     def run(*words):
         with pytest.raises(SystemExit) as left:
-            app(["replay", *words])
+            app(["replay", *last_said(*words)])
         said = capsys.readouterr()
         return left.value.code or 0, said.out, said.err
 

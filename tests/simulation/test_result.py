@@ -120,7 +120,7 @@ def test_an_unknown_agent_is_refused(result, name):
 
 def test_without_polars_the_frame_names_the_remedy(result, monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         _ = result.frame
     assert result.summary()
 

@@ -108,7 +108,7 @@ def without_numba(monkeypatch):
 
 @pytest.mark.usefixtures("without_numba")
 def test_without_numba_compiled_names_the_remedy_and_auto_is_plain():
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[fast\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[fast\]'"):
         traces(engine="compiled")
     assert runner.choose("auto") is PLAIN
     assert runner.choose("plain") is PLAIN

@@ -124,7 +124,7 @@ def test_a_missing_extra_is_found_before_anything_is_written(tmp_path, monkeypat
     monkeypatch.setattr(
         conduct_module, "find_spec", lambda name: None if name == package else find_spec(name)
     )
-    with pytest.raises(MissingExtra, match=f"{package} is not installed; run: pip install"):
+    with pytest.raises(MissingExtra, match=f"{package} is not installed; in Surefoot's folder"):
         next(conduct(Store(tmp_path / "out", SWEEP)))
     assert not (tmp_path / "out").exists()
 

@@ -135,5 +135,5 @@ def test_naming_the_cases_loads_no_polars() -> None:
 
 def test_without_polars_the_error_names_the_command(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         flights.load("chicago")

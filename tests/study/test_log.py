@@ -291,7 +291,7 @@ def test_a_label_is_found_as_it_is_written():
 
 def test_without_polars_the_error_names_the_command(monkeypatch):
     monkeypatch.setitem(sys.modules, "polars", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         read("log.csv")
 
 

@@ -65,7 +65,7 @@ def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatc
     monkeypatch.setattr(
         replay_files, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         claim(found.backtest, tmp_path)
 
 

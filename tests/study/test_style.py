@@ -103,7 +103,7 @@ def test_labels_that_have_room_stay_where_they_are():
 
 def test_a_missing_matplotlib_is_one_line(monkeypatch):
     monkeypatch.setitem(sys.modules, "matplotlib", None)
-    with pytest.raises(MissingExtra, match=r"pip install 'surefoot\[study\]'"):
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         style.sheet("Title", "Caption").__enter__()
 
 

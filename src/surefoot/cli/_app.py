@@ -11,6 +11,8 @@ from typer.core import TyperGroup
 import surefoot
 from surefoot._redact import redacted
 from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
+from surefoot.cli._commands import Commands
+from surefoot.cli._legible import echo, legible
 from surefoot.errors import InvalidInput, SurefootError
 
 
@@ -22,6 +24,10 @@ class OneLine(TyperGroup):
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and leave with its exit code."""
+        with legible():
+            self._main(*args, **extra)
+
+    def _main(self, *args: Any, **extra: Any) -> NoReturn:
         extra["standalone_mode"] = False
         try:
             code = super().main(*args, **extra)
@@ -52,11 +58,11 @@ def _reworded(error: typer.TyperException) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
-    typer.echo(f"error: {redacted(' '.join(message.split()))}", err=True)
+    echo(f"error: {redacted(' '.join(message.split()))}", err=True)
     sys.exit(code)
 
 
-app = typer.Typer(
+app = Commands(
     name="surefoot", cls=OneLine, add_completion=False, pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )  # fmt: skip
@@ -71,7 +77,7 @@ app.command()(_ledger.status)
 
 def _version(asked: bool) -> None:
     if asked:
-        typer.echo(f"surefoot {surefoot.__version__}")
+        echo(f"surefoot {surefoot.__version__}")
         raise typer.Exit
 
 
@@ -89,7 +95,7 @@ def _root(
         surefoot study cmab
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        echo(context.get_help())
 
 
 def main() -> None:

@@ -13,6 +13,8 @@ import typer
 
 from surefoot._files import replacing
 from surefoot._redact import redacted
+from surefoot.cli._commands import Commands
+from surefoot.cli._legible import echo
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -23,7 +25,7 @@ if TYPE_CHECKING:
     from surefoot.live.store import Store
     from surefoot.live.store.database import Moment
 
-app = typer.Typer(no_args_is_help=True, help="Write a ledger to a file.")
+app = Commands(no_args_is_help=True, help="Write a ledger to a file.")
 
 _FAILED = "NOT VERIFIED: the promise may be broken"
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
@@ -71,7 +73,7 @@ def verify(
     from surefoot.verifier import sentence
 
     report = _report(ledger, account, head)
-    typer.echo(json.dumps(report) if as_json else sentence(report))
+    echo(json.dumps(report) if as_json else sentence(report))
     if not report["ok"]:
         raise typer.Exit(1)
 
@@ -92,7 +94,7 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     report["experiments"], report["leases"] = standings.of, standings.leases
     report["defaults"] = {name: each.plain() for name, each in said.items()}
     report["uncounted"] = counts.trouble
-    typer.echo(json.dumps(report)) if as_json else _show(report, counts.monitors)
+    echo(json.dumps(report)) if as_json else _show(report, counts.monitors)
 
 
 @app.command()
@@ -103,11 +105,11 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
     Python: `python verifier.py FILE`. Keep the head it prints elsewhere.
     """
     from surefoot.errors import InvalidInput
+    from surefoot.study.output import claim
 
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInput(f"out = {out} must name a file in a folder that exists")
-    if out.exists() and not overwrite:
-        raise InvalidInput(f"out = {out} exists; pass --overwrite to replace it")
+    claim(out.parent, [out.name], overwrite=overwrite)
     if _written(ledger):
         raise InvalidInput(
             f"ledger = {ledger} is no SQLite file; give one, or a postgresql URL: an export is "
@@ -123,9 +125,9 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
         for line in lines:
             file.write(line)
     last = json.loads(line)
-    typer.echo(f"{last.get('seq', 0):,} entries are in {out}")
+    echo(f"{last.get('seq', 0):,} entries are in {out}")
     if "seq" in last:
-        typer.echo(f"head {last['seq']}:{last['hash']}")
+        echo(f"head {last['seq']}:{last['hash']}")
 
 
 def _report(

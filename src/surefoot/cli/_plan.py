@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot.cli._legible import echo_json
 from surefoot.cli._progress import drawing, tell, watch
 from surefoot.cli._replay import AsJson, Base, Seed, Workers
 
@@ -45,6 +46,7 @@ Horizon = Annotated[
 Policy = Annotated[Base, typer.Option(help="What is to be guarded.")]
 Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions.")]
 Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
+Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace another plan in the folder.")]
 
 
 def plan(
@@ -61,6 +63,7 @@ def plan(
     runs: Runs = 30,
     seed: Seed = 0,
     out: Out = Path("out/plan"),
+    overwrite: Overwrite = False,
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
@@ -73,8 +76,7 @@ def plan(
     the account funds itself, and what happens if no arm is as good as the
     default. Each number says which of the two it is.
 
-    Writes the chart (PNG, SVG, PDF) and plan.json; an older plan in the
-    folder is replaced.
+    Writes the chart (PNG, SVG, PDF) and plan.json.
 
     Examples:
 
@@ -87,13 +89,14 @@ def plan(
     """
     from surefoot.study.output import to_json
     from surefoot.study.plan import Outlook
-    from surefoot.study.plan_findings import Prospects, write
+    from surefoot.study.plan_findings import Prospects, claim, write
 
     plausible = _plausible(means, mean, arms)
     outlook = Outlook(
         default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
     )
-    _free(out)
+    _can_draw()
+    claim(outlook, out, overwrite=overwrite)
     if watch(outlook.steps(workers)).stopped:
         tell("stopped: nothing was written")
         raise typer.Exit(130)
@@ -101,7 +104,7 @@ def plan(
     with drawing(1, "chart") as drawn:
         summary = write(prospects, out)
         drawn()
-    typer.echo(to_json(summary)) if as_json else _show(prospects, summary, out)
+    echo_json(to_json(summary)) if as_json else _show(prospects, summary, out)
 
 
 def _plausible(
@@ -122,17 +125,15 @@ def _plausible(
     return list(spaced(*means, arms=10 if arms is None else arms))
 
 
-def _free(out: Path) -> None:
-    """Refuse what cannot be a folder, and a missing matplotlib, before any run."""
+def _can_draw() -> None:
+    """Miss a package before any run, not after all of them."""
     from importlib.util import find_spec
 
-    from surefoot.errors import InvalidInput, missing_extra
+    from surefoot.errors import missing_extra
 
     for package in ("numba", "matplotlib"):
         if find_spec(package) is None:
             raise missing_extra("study", package)
-    if out.exists() and not out.is_dir():
-        raise InvalidInput(f"out = {out} is a file; give a folder")
 
 
 def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:

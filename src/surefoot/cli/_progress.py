@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, NamedTuple
 
-import typer
+from surefoot.cli._legible import echo
 
 if TYPE_CHECKING:
     from rich.progress import Progress
@@ -58,4 +58,4 @@ def _bar(what: str) -> Progress:
 
 def tell(message: str) -> None:
     """One line on stderr, as it is."""
-    typer.echo(message, err=True)
+    echo(message, err=True)

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot.cli._legible import echo_json
 from surefoot.cli._progress import drawing, tell, watch
 
 if TYPE_CHECKING:
@@ -183,7 +184,7 @@ def _run(
     with drawing(1, "chart") as drawn:
         summary = write(findings, folder)
         drawn()
-    typer.echo(to_json(summary)) if as_json else _show(findings, summary, folder)
+    echo_json(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 
 def _subject(

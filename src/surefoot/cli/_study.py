@@ -8,9 +8,11 @@ from typing import Annotated, Any, NamedTuple
 
 import typer
 
+from surefoot.cli._commands import Commands
+from surefoot.cli._legible import echo, echo_json
 from surefoot.cli._progress import drawing, tell, watch
 
-app = typer.Typer()
+app = Commands()
 AXES = ("K", "d", "alpha", "rho")
 
 
@@ -18,7 +20,7 @@ AXES = ("K", "d", "alpha", "rho")
 def _group(context: typer.Context) -> None:
     """Run the paper's experiments and draw its figures."""
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        echo(context.get_help())
 
 
 ARMS = "Number of arms"
@@ -288,7 +290,7 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
     _tell_kept(store, total, stopped)
     with drawing(len(sweep.panels), "panels") as drawn:
         summary = conclude(store, drawn)
-    typer.echo(to_json(summary)) if how.as_json else _show(summary, out)
+    echo_json(to_json(summary)) if how.as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-import typer
-
+from surefoot.cli._legible import echo
 from surefoot.cli._progress import tell
 
 
@@ -22,12 +21,10 @@ def warmup() -> None:
     compiled = [*compile_live(), *_loops()]
     folder = _compile.cache_folder()
     if folder is None:
-        typer.echo(
-            "nothing is kept: the cache folder cannot be written; set SUREFOOT_CACHE to a folder"
-        )
+        echo("nothing is kept: the cache folder cannot be written; set SUREFOOT_CACHE to a folder")
         return
     done = f"compiled {', '.join(compiled)}" if compiled else "nothing was left to compile"
-    typer.echo(f"{done}; kept in {folder}")
+    echo(f"{done}; kept in {folder}")
 
 
 def _loops() -> Iterator[str]:

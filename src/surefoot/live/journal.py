@@ -29,7 +29,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 def boot_id() -> str:
     """What tells one start of this machine from the next; empty where nothing does."""
     try:
-        return _BOOT.read_text().strip()
+        return _BOOT.read_text(encoding="utf-8").strip()
     except OSError:
         return ""
 

@@ -6,7 +6,7 @@ import json
 import platform
 import signal
 import threading
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from importlib import metadata
 from pathlib import Path
@@ -14,6 +14,7 @@ from typing import Any
 
 import surefoot
 from surefoot import _files
+from surefoot.errors import InvalidInput
 
 _MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
 
@@ -27,6 +28,28 @@ def replacing(path: Path) -> Iterator[Path]:
     path.parent.mkdir(parents=True, exist_ok=True)
     with _files.replacing(path) as scratch:
         yield scratch
+
+
+def claim(folder: Path, names: Sequence[str], *, overwrite: bool, same: bool = False) -> None:
+    """Make sure that files of these names can be written to a folder, before they are made.
+
+    What is there already is replaced where it was asked for, or is of the very ``same`` settings.
+    """
+    if folder.exists() and not folder.is_dir():
+        raise InvalidInput(f"out = {folder} is a file; give a folder")
+    taken = [name for name in names if (folder / name).exists()]
+    if taken and not (overwrite or same):
+        raise InvalidInput(
+            f"{folder} already holds {taken[0]}; replace it with --overwrite, or give another --out"
+        )
+
+
+def settings_in(file: Path) -> Any:
+    """The JSON in a file, None where there is none that can be read."""
+    try:
+        return json.loads(file.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
 
 
 @contextmanager

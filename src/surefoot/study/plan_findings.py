@@ -8,10 +8,12 @@ from typing import Any
 import numpy as np
 
 from surefoot.simulation.result import spread
+from surefoot.study import output
 from surefoot.study.output import versions, write_json
 from surefoot.study.plan import PLAUSIBLE, POOR, Outlook, Point
 from surefoot.study.replay import POLICIES
 from surefoot.study.replay_numbers import amount, full, percent
+from surefoot.study.style import FORMATS
 from surefoot.study.verdict import few, margin
 from surefoot.theory import self_funding
 
@@ -234,10 +236,21 @@ class Prospects:
         }
 
 
+FILES = ("plan.json", *(f"plan.{ending}" for ending in FORMATS))
+"""What a plan writes."""
+
+
+def claim(outlook: Outlook, folder: Path, *, overwrite: bool = False) -> None:
+    """Make sure that a plan can be written to a folder: InvalidInput if it holds another one."""
+    found = output.settings_in(folder / FILES[0])
+    same = isinstance(found, dict) and found.get("settings") == outlook.settings()
+    output.claim(folder, FILES, overwrite=overwrite, same=same)
+
+
 def write(prospects: Prospects, folder: Path) -> dict[str, Any]:
     """Write the chart and, last, ``plan.json`` into a folder; return the summary.
 
-    An older plan there is replaced, and nothing else.
+    A plan that is there is replaced, and nothing else: ``claim`` the folder first.
     """
     from surefoot.study.plan_figure import draw
 

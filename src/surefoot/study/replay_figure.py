@@ -31,9 +31,13 @@ def draw(findings: Findings, stem: Path) -> list[Path]:
     each play, until no run is below it any more.
     """
     title, caption = findings.headline(), "\n".join(findings.notes())
+    shown = findings.backtest.shown
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # no font has all that a label may
-        with style.sheet(title, caption, 2, _SIZE) as (figure, (left, right)):
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # told in one line by then
+        with style.sheet(title, caption, 2, _SIZE, shown) as (
+            figure,
+            (left, right),
+        ):
             for axes in (left, right):
                 axes.locator_params(axis="x", nbins=6)
                 axes.set_xlabel(findings.backtest.subject.play)

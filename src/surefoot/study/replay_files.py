@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.study import style
+from surefoot.study import output, style
 from surefoot.study.output import replacing, to_json, uninterrupted, write_json
 from surefoot.study.replay import Backtest
 from surefoot.study.replay_figure import draw
@@ -26,15 +26,9 @@ def claim(backtest: Backtest, folder: Path, overwrite: bool = False) -> None:
     """
     if find_spec("matplotlib") is None:
         raise missing_extra("study", "matplotlib")
-    if folder.exists() and not folder.is_dir():
-        raise InvalidInput(f"out = {folder} is a file; give a folder")
     if (folder / MANIFEST).exists():
         raise InvalidInput(f"{folder} holds a study; give another --out")
-    taken = [name for name in FILES if (folder / name).exists()]
-    if taken and not overwrite and not _holds(folder, backtest):
-        raise InvalidInput(
-            f"{folder} already holds {taken[0]}; replace it with --overwrite, or give another --out"
-        )
+    output.claim(folder, FILES, overwrite=overwrite, same=_holds(folder, backtest))
     folder.mkdir(parents=True, exist_ok=True)
 
 
@@ -53,9 +47,6 @@ def write(findings: Findings, folder: Path) -> dict[str, Any]:
 
 def _holds(folder: Path, backtest: Backtest) -> bool:
     """Whether the summary in a folder is of a backtest with these settings."""
-    try:
-        found = json.loads((folder / "summary.json").read_text(encoding="utf-8"))
-    except (OSError, ValueError):
-        return False
+    found = output.settings_in(folder / "summary.json")
     asked = json.loads(to_json(backtest.settings()))
     return isinstance(found, dict) and {key: found.get(key) for key in asked} == asked

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 import numpy as np
 
 from surefoot.errors import missing_extra
+from surefoot.study import fonts
 from surefoot.study.output import replacing
 
 if TYPE_CHECKING:
@@ -44,7 +45,6 @@ Box: TypeAlias = tuple[float, float, float, float]
 
 FORMATS = ("png", "svg", "pdf")
 _RC: Any = {
-    "font.family": "DejaVu Sans",  # ships with matplotlib: the same on every machine
     "font.size": 9.5,
     "axes.edgecolor": QUIET,
     "axes.labelcolor": INK,
@@ -78,13 +78,18 @@ _EDGE, _BETWEEN = 0.2, 0.3  # inches free beside and between panels that are fit
 
 @contextmanager
 def sheet(
-    title: str, caption: str, columns: int = 1, size: tuple[float, float] = (11.5, 4.1)
+    title: str,
+    caption: str,
+    columns: int = 1,
+    size: tuple[float, float] = (11.5, 4.1),
+    labels: str = "",
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A titled figure with panels side by side and a caption set below; draw and save inside.
 
     ``size``: width and height in inches without the caption, which makes the sheet as much
     taller as it needs; its paragraphs are separated by newlines. To the right of each panel
-    there is room for ``label_ends``. Raises MissingExtra without matplotlib.
+    there is room for ``label_ends``. ``labels``: what else of a user's will be written.
+    Raises MissingExtra without matplotlib.
     """
     try:
         import matplotlib as mpl
@@ -93,7 +98,7 @@ def sheet(
         raise missing_extra("study", "matplotlib") from None
     with mpl.rc_context():
         mpl.rcdefaults()  # a user's matplotlibrc changes nothing
-        mpl.rcParams.update(_RC)
+        mpl.rcParams.update({**_RC, "font.family": fonts.families(title + caption + labels)})
         width, plots = size
         lines = _wrap(caption, (width - 2 * _SIDE + 0.35) * 72, _CAPTION)
         foot = len(lines) * _CAPTION * 1.42 / 72 + 0.3
@@ -297,8 +302,9 @@ def _wrap(text: str, width: float, size: float) -> list[str]:
 
 def _measure(words: str, size: float, weight: str = "normal") -> float:
     """How wide words are, in points."""
+    import matplotlib as mpl
     from matplotlib.font_manager import FontProperties
     from matplotlib.textpath import text_to_path
 
-    font = FontProperties(family=_RC["font.family"], size=size, weight=weight)
+    font = FontProperties(family=mpl.rcParams["font.family"], size=size, weight=weight)
     return float(text_to_path.get_text_width_height_descent(words, font, ismath=False)[0])

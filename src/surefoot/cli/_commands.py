@@ -1,0 +1,36 @@
+"""What all commands have in common: an option that takes one value is given once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+from typing import Any, TypeVar
+
+import typer
+from typer.core import TyperCommand
+
+from surefoot.errors import InvalidInput
+
+F = TypeVar("F", bound=Callable[..., Any])
+
+
+class Once(TyperCommand):
+    """A command that refuses an option given twice, of which the last would win in silence."""
+
+    def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
+        """Read the words of the command line."""
+        _, _, order = self.make_parser(ctx).parse_args(args=list(args))
+        for option, times in Counter(order).items():
+            flag = getattr(option, "is_flag", False)  # twice the same says nothing else than once
+            if times > 1 and option.param_type_name == "option" and not (option.multiple or flag):
+                name = max(option.opts, key=len)
+                raise InvalidInput(f"{name} is given {times} times and takes one value; give one")
+        return super().parse_args(ctx, args)
+
+
+class Commands(typer.Typer):
+    """A group of such commands."""
+
+    def command(self, *args: Any, **extra: Any) -> Callable[[F], F]:
+        """Add a command, as ``typer.Typer.command`` does."""
+        return super().command(*args, **{"cls": Once, **extra})
