@@ -1,9 +1,12 @@
 """A ledger that went back, or was edited: who knows better explores on it no more."""
 
+import sqlite3
+
+import psycopg
 import pytest
 
 from leased import opened
-from live.postgres import empty_database, postgres  # noqa: F401  (a fixture)
+from live.postgres import database, empty_database, postgres, psycopg_url  # noqa: F401  (fixtures)
 from surefoot import UCB1, GenCB, Outcome, RewardFloor
 from surefoot.errors import DamagedFile, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
@@ -12,6 +15,9 @@ from surefoot.live.store import open_store
 from surefoot.testing._fault_store import Faulty
 from tampering import backup, drop_play, restore, set_account, set_entry, set_play
 from verifying import proved
+
+# Fixtures are named by what they are, and tests take them under the same name.
+# ruff: noqa: F811
 
 
 @pytest.fixture(params=["memory", "sqlite", "postgres"])
@@ -282,3 +288,75 @@ def test_a_play_that_was_opened_again_is_not_credited_twice(store, call):
     assert "visit-0" in live.degraded
     assert store.account("default").seq == seq
     proved(store)
+
+
+def test_a_file_that_is_restored_by_the_backup_api_while_it_is_open(tmp_path):
+    """Twenty explorations are affordable; forty were given out."""
+    live = Live(agent(reserve=5), tmp_path / "shop.db")
+    with (
+        sqlite3.connect(tmp_path / "shop.db") as source,
+        sqlite3.connect(tmp_path / "b.db") as kept,
+    ):
+        source.backup(kept)
+        plays = explored(live, 20)  # .25 each
+        kept.backup(source)
+    source.close()
+    kept.close()
+    plays += [live.select(id=f"again-{n}") for n in range(20)]
+    assert sum(not play.is_default for play in plays) == 20
+    assert live.degraded.startswith("the ledger went back: entry 42")
+    live.close()
+
+
+def test_a_replica_that_lags_and_takes_over(database):
+    """As after a failover: the same address, the rows of a while ago."""
+    name = database.rpartition("/")[2].partition("?")[0]
+    lagging, gone = f"{name}_lagging", f"{name}_gone"
+    with (
+        open_store(database) as store,
+        psycopg.connect(psycopg_url(database, "postgres"), autocommit=True) as server,
+    ):
+
+        def cut():
+            server.execute(
+                "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE datname = %s", [name]
+            )
+
+        live = Live(agent(), store)
+        explored(live, 2)
+        cut()
+        server.execute(f"CREATE DATABASE {lagging} TEMPLATE {name}")
+        assert revived(live)
+        explored(live, 4, start=2)
+        cut()
+        server.execute(f"ALTER DATABASE {name} RENAME TO {gone}")
+        server.execute(f"ALTER DATABASE {lagging} RENAME TO {name}")
+        try:
+            assert revived(live)
+            assert live.select(id="visit-9").reason == "DEGRADED"
+            assert "went back" in live.degraded
+        finally:
+            server.execute(f"DROP DATABASE {gone} WITH (FORCE)")
+
+
+def revived(live):
+    """Ask until the connections that were cut are gone from the pool."""
+    for _ in range(10):
+        try:
+            return live.account is not None
+        except StoreUnavailable:
+            continue
+    return False
+
+
+def test_a_worker_finds_its_journal_whatever_folder_the_process_is_in(tmp_path, monkeypatch):
+    store = MemoryStore()
+    for name in ("one", "two"):
+        (tmp_path / name).mkdir()
+    monkeypatch.chdir(tmp_path / "one")
+    live = opened(store, "journals")
+    live.select()
+    monkeypatch.chdir(tmp_path / "two")
+    live.reap()
+    live.close()
+    assert list(tmp_path.rglob("*.journal")) == []
