@@ -6,6 +6,7 @@ to it. Behind this module the books see integers only.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from numbers import Integral
@@ -44,7 +45,8 @@ def exact(value: Any, what: str) -> Decimal:
     """
     number = _decimal(value)
     if number is None:
-        one = getattr(value, "ndim", 0) and value.size == 1 and not hasattr(value, "mask")
+        one = getattr(value, "ndim", 0) and getattr(value, "size", 0) == 1
+        one = one and hasattr(value, "item") and not _gaps(value)
         raise InvalidInput(
             f"{what} must be a number, got {shown(value)} ({type(value).__name__}); "
             f"pass {'its .item()' if one else 'a float or Decimal'}"
@@ -64,6 +66,7 @@ def exact_range(reward_range: Any) -> tuple[Decimal, Decimal]:
     >>> exact_range((0, 0.5))
     (Decimal('0'), Decimal('0.5'))
     """
+    by_position(reward_range, "reward_range")
     try:
         low, high = reward_range
     except (TypeError, ValueError):
@@ -83,13 +86,50 @@ def _decimal(value: Any) -> Decimal | None:
         return value
     kind = getattr(getattr(value, "dtype", None), "kind", None)
     if kind is not None:
-        if getattr(value, "mask", False) is not False and value.mask.any():
-            return None  # numpy's missing value, which would read as a number
         # Datetimes and timedeltas are integers to numpy; not to the books.
-        if value.ndim or kind not in "biuf":
-            return None
+        if getattr(value, "ndim", 1) or kind not in ("b", "i", "u", "f") or _gaps(value):
+            return None  # numpy's missing value would read as a number
         return Decimal(str(value)) if kind == "f" else Decimal(int(value))
     return Decimal(int(value)) if isinstance(value, Integral) else None
+
+
+def _gaps(value: Any) -> bool:
+    """Whether it is an array of numpy with a missing value."""
+    mask = getattr(value, "mask", False)
+    return mask is not False and not callable(mask)
+
+
+def by_position(value: Any, what: str) -> Any:
+    """The value, unless its labels would be lost: what is no table is taken by position.
+
+    Refused are dicts, and what has ``to_numpy`` or ``to_pandas``, as the tables and columns of
+    pandas, polars, pyarrow and xarray have.
+
+    >>> by_position({"UA": 0.8}, "means")
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: means is a dict, whose labels would be lost: it is taken by
+    position; bring it in order and pass list(means.values())
+    """
+    if isinstance(value, Mapping):
+        raise _labelled(value, what, f"list({what}.values())")
+    return unlabelled(value, what)
+
+
+def unlabelled(value: Any, what: str) -> Any:
+    """The value, unless it is a table or a column with labels, see ``by_position``."""
+    if hasattr(value, "to_numpy"):
+        raise _labelled(value, what, f"{what}.to_numpy()")
+    if hasattr(value, "to_pandas"):
+        raise _labelled(value, what, f"{what}.to_pandas().to_numpy()")
+    return value
+
+
+def _labelled(value: Any, what: str, remedy: str) -> InvalidInput:
+    return InvalidInput(
+        f"{what} is a {type(value).__name__}, whose labels would be lost: it is taken by position; "
+        f"bring it in order and pass {remedy}"
+    )
 
 
 def shown(value: object) -> str:

@@ -10,7 +10,8 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, shown, unlabelled
+from surefoot.agents import _asked
 from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
@@ -58,6 +59,8 @@ class Agent(Changing):
         """The plays given out and not closed yet, each with its context."""
         self._scores = has(policy, "best")
         self._checks = has(policy, "check")
+        self._contextual = bool(getattr(policy, "contextual", True))
+        self._doubted = self._scores and _asked.doubted(policy)
         self._unit = bool(getattr(policy, "unit_rewards", False))
         if self._unit and has(policy, "count_in"):
             policy.count_in(self._books.high - self._books.low)  # type: ignore[attr-defined]
@@ -72,9 +75,11 @@ class Agent(Changing):
     ) -> Play:
         """Decide one play.
 
-        ``context`` goes to the policy; ``allowed`` restricts it to some arms (labels), where its
-        actions are arms; ``default`` is this play's own known default value, for a floor without a
-        constant one.
+        ``context`` goes to the policy, a copy of it if it is an array, a list, a tuple or a dict;
+        a table with labels is refused, and any context of a policy that takes none. ``allowed``
+        restricts it to some arms (labels), where its actions are arms; where none are left, the
+        default is played. ``default`` is this play's own known default value, for a floor without
+        a constant one.
         """
         if self._asking:
             raise PlayConflict(
@@ -82,20 +87,50 @@ class Agent(Changing):
                 "an agent decides one play at a time"
             )
         terms = self._books.terms(default)
-        candidates = None if allowed is None else self._actions.candidates(allowed)
-        if self._checks:
-            self.policy.check(context)  # type: ignore[attr-defined]
+        context = self._context(context)
+        candidates = self._candidates(context, allowed)
         first = self._books.plays.next_id
         try:
             if self.paused:
                 return self._play_default(terms, Reason.PAUSED)
             if candidates is not None and not candidates:
-                return self._play_default(terms, Reason.NO_ALLOWED_ARM)
+                shut = self._shut(terms)
+                return self._play_default(terms, Reason.NO_ALLOWED_ARM if shut is None else shut)
             return self._decide(context, candidates, terms)
         except BaseException:
             self._asking = False
             self._take_back(first)
             raise
+
+    def _context(self, context: Any) -> Any:
+        """A copy of a play's context; InvalidInput for one that the policy cannot take."""
+        if context is not None:
+            unlabelled(context, "context")
+            if not self._contextual:
+                kind = type(self.policy).__name__
+                raise InvalidInput(
+                    f"context = {shown(context)}: {kind} takes none and would ignore it; leave it "
+                    "out, or give a policy of contexts, e.g. LinUCB(dim=...); one of your own that "
+                    "uses it says contextual = True"
+                )
+            context = _asked.copied(context)
+        if self._checks:
+            self.policy.check(context)  # type: ignore[attr-defined]
+        return context
+
+    def _candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
+        """The numbers of the arms that may be played; None: all there are."""
+        rows = _asked.rows_of(context) if self._numbered and not self.arms else None
+        if allowed is None:
+            return [] if rows == 0 else None
+        candidates = self._actions.candidates(allowed)
+        if rows == 0 and candidates:
+            raise InvalidInput(f"allowed = {candidates}: the context of this play has no rows")
+        return candidates
+
+    def _shut(self, terms: Terms) -> Reason | None:
+        """Why the default has to be played whatever the policy wants; None if it need not."""
+        return None
 
     def _take_back(self, first: int) -> None:
         """Void the plays from id ``first`` on, which nobody was told of."""
@@ -253,7 +288,7 @@ class Agent(Changing):
         A play's id is enough while it is open; later its ``Play`` is asked for.
         """
         if isinstance(play, Play):
-            return explain(play, self.floor.asks_beyond)
+            return explain(play, self.floor.asks_beyond, self._aside)
         number = self._id(play)
         self._books.plays.get(number)
         if number not in self._open:
@@ -261,7 +296,7 @@ class Agent(Changing):
                 f"play {number} is closed and its numbers are kept no longer; "
                 "pass the Play that select() returned"
             )
-        return explain(self._open[number][0], self.floor.asks_beyond)
+        return explain(self._open[number][0], self.floor.asks_beyond, self._aside)
 
     @property
     def account(self) -> Statement:
@@ -300,6 +335,8 @@ class Agent(Changing):
         policy: Any = self.policy
         score: float | None = None
         self._asking = True  # the gate was looked at: until the play is booked nobody else may
+        if self._doubted and allowed is None and self.turns in _asked.LOOKS:
+            _asked.check_best(policy, context, self._rng)
         if self._scores:
             candidates = None if allowed is None else list(allowed)
             answer, score = score_given(policy, policy.best(context, self._rng, candidates))
@@ -362,6 +399,11 @@ class Agent(Changing):
         else:
             value = float(self.floor.unit.decimal(terms.value))
         return float(self.policy.sure(value)) if has(self.policy, "sure") else value  # type: ignore[attr-defined]
+
+    @property
+    def _aside(self) -> str:
+        """What is to be said of an exploration besides, for explanations."""
+        return ""
 
     def _id(self, play: Play | int) -> int:
         if not isinstance(play, Play):

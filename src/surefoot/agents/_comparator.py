@@ -75,7 +75,7 @@ class Comparator(Agent):
         margin = self._margin(action, terms, context)
         choice = choice._replace(margin=margin)
         if margin < 0:
-            return self._play_default(terms, Reason.SLACK_SHORT, choice)
+            return self._play_default(terms, Reason.NOT_PROVED, choice)
         self.turns += 1
         return self._explore(action, choice, Reason.SLACK_OK, terms, context)
 

@@ -14,7 +14,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, shown, unlabelled
 from surefoot.agents.play import Play
 from surefoot.errors import InvalidInput
 from surefoot.oracles.base import base_arms
@@ -50,22 +50,28 @@ class Actions:
     def _kind(self) -> str:
         return type(self._policy).__name__
 
-    def candidates(self, allowed: Iterable[Label]) -> list[int]:
+    def candidates(self, allowed: Iterable[Label], what: str = "allowed") -> list[int]:
         """The numbers of some arms; InvalidInput if they are not all arms of the policy."""
         if not self.numbered:
             raise InvalidInput(
-                f"allowed = {shown(allowed)} has no meaning: the actions of {self._kind} are no "
+                f"{what} = {shown(allowed)} has no meaning: the actions of {self._kind} are no "
                 "single arms; restrict them where they are made"
             )
         if isinstance(allowed, str | bytes):
-            raise InvalidInput(f"allowed = {allowed!r} is one string; give a list: [{allowed!r}]")
+            raise InvalidInput(f"{what} = {allowed!r} is one string; give a list: [{allowed!r}]")
+        if isinstance(allowed, Mapping):
+            raise InvalidInput(
+                f"{what} = {shown(allowed)} is a dict; give the list of the arms meant"
+            )
         try:
             labels = list(allowed)
         except TypeError:
             raise InvalidInput(
-                f"allowed = {shown(allowed)} must be a list of arms; give [{shown(allowed)}]"
+                f"{what} = {shown(allowed)} must be a list of arms; give [{shown(allowed)}]"
             ) from None
-        return sorted({self._number(label, "allowed arm") for label in labels})
+        return sorted(
+            {self._number(label, "allowed arm" if what == "allowed" else "arm") for label in labels}
+        )
 
     def _number(self, label: Any, what: str) -> int:
         # True == 1, but who passes it has a mask in mind.
@@ -133,7 +139,7 @@ class Actions:
                 "base arm to reward"
             )
         else:
-            labels, values = arm, list(given)
+            labels, values = arm, list(unlabelled(given, what))
         if arm is not None and (labels != arm or len(values) != len(arm)):
             raise InvalidInput(
                 f"{what} = {shown(given)} must hold one reward for each base arm of {shown(arm)}"

@@ -73,7 +73,10 @@ class BudgetFirst(Comparator):
         return {"arms": list(self.arms), "horizon": self.horizon, "delta": self.delta}
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        books = self._books
-        if books.explorations + books.default_plays < self.savings:
-            return self._play_default(terms, Reason.SLACK_SHORT)
+        if (shut := self._shut(terms)) is not None:
+            return self._play_default(terms, shut)
         return self._decide_unproved(context, allowed, terms)
+
+    def _shut(self, terms: Terms) -> Reason | None:
+        saved = self._books.explorations + self._books.default_plays
+        return Reason.SAVING_UP if saved < self.savings else None

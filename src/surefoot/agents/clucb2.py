@@ -120,7 +120,7 @@ class CLUCB2(Comparator):
         if not safe:
             margin = proved[list(arms).index(best)] - due
             choice = self._choice(best, score)._replace(margin=margin)
-            return self._play_default(terms, Reason.SLACK_SHORT, choice)
+            return self._play_default(terms, Reason.NOT_PROVED, choice)
         arm, score = self.bounds.peek(self.turns + 1, safe, context)
         margin = proved[list(arms).index(arm)] - due
         self.turns += 1

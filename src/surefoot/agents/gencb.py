@@ -3,16 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Any, ClassVar
+from typing import Any, ClassVar, Self
 
 from surefoot._exact import shown
 from surefoot.agents._agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
-from surefoot.floors import Floor, Terms
-from surefoot.policies.base import Policy
+from surefoot.floors import Floor, MeanVarianceFloor, Terms
+from surefoot.policies.base import Policy, has
 
 SLACK_OK, SLACK_SHORT = Reason.SLACK_OK, Reason.SLACK_SHORT
+_NO_RIVAL = (
+    "with rho below the width of the rewards an arm of a larger mean may be worth less, so a score "
+    "of means does not compare with it"
+)
+_GIVE_MVUCB = "MVUCB scores mean and variance"
 # Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
 
 
@@ -29,7 +34,9 @@ class GenCB(Agent):
     with the gate open, play the default if the policy's best score is not above its value;
     without it a default that is the best arm costs linear regret. None: on if the policy can
     score its choice. False is the paper's printed algorithm. Raises InvalidInput if it is asked of
-    a policy that cannot score.
+    a policy that cannot score. Under a mean-variance floor a policy of means meets the default at
+    ``MeanVarianceFloor.even``, while all rewards are r_min or r_max; then and with rho below
+    r_max - r_min the default does not compete, and ``explain`` says so.
 
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -68,7 +75,20 @@ class GenCB(Agent):
                 f"default_competes = True needs scores: {type(policy).__name__} has no "
                 "best(context, rng, allowed); add it, or pass default_competes=False"
             )
-        self.default_competes = self._scores if default_competes is None else default_competes
+        scored = has(policy, "sure")
+        self._two_valued = floor if isinstance(floor, MeanVarianceFloor) and not scored else None
+        """A mean-variance floor under a policy of means: see ``MeanVarianceFloor.even``."""
+        comparable = self._two_valued is None or self._two_valued.even is not None
+        if default_competes and not comparable:
+            raise InvalidInput(f"default_competes = True: {_NO_RIVAL}; {_GIVE_MVUCB}")
+        competes = self._scores if default_competes is None else default_competes
+        self.default_competes = competes and comparable
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+        """The inverse of ``config``; files of earlier releases may ask for what is refused now."""
+        given: Any = policy
+        return cls(given, floor, default_competes=config["default_competes"] and None)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings, but for those of policy and floor."""
@@ -78,8 +98,37 @@ class GenCB(Agent):
         if not self._books.affords(terms):
             return self._play_default(terms, SLACK_SHORT)
         arm, score = self._ask(context, allowed)
-        rival = self._rival(terms) if self.default_competes else None
+        rival = self._rival(terms) if self.default_competes and self._comparable else None
         choice = self._choice(arm, score, rival)
         if rival is not None and choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         return self._explore(arm, choice, SLACK_OK, terms, context)
+
+    def _shut(self, terms: Terms) -> Reason | None:
+        return None if self._books.affords(terms) else SLACK_SHORT
+
+    @property
+    def _comparable(self) -> bool:
+        """Whether a score says so far how an arm compares with the default."""
+        return self._two_valued is None or self._books.two_valued
+
+    def _rival(self, terms: Terms) -> float:
+        if self._two_valued is None:
+            return super()._rival(terms)
+        even = self._two_valued.even
+        assert even is not None
+        low, high = map(float, self.floor.reward_range)
+        return even if self._unit else low + (high - low) * even
+
+    @property
+    def _aside(self) -> str:
+        if self._two_valued is None or not self._scores:
+            return ""
+        if self._two_valued.even is None:
+            return f"the default does not compete: {_NO_RIVAL}"
+        if self._comparable or not self.default_competes:
+            return ""
+        return (
+            "the default competes no longer: a reward between the ends of the range came, and "
+            f"scores of means do not tell the variance; {_GIVE_MVUCB}"
+        )

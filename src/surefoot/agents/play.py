@@ -19,6 +19,8 @@ class Reason(StrEnum):
     DEFAULT_BEST = "DEFAULT_BEST"
     PAUSED = "PAUSED"
     NO_ALLOWED_ARM = "NO_ALLOWED_ARM"
+    SAVING_UP = "SAVING_UP"
+    NOT_PROVED = "NOT_PROVED"
     UNGUARDED = "UNGUARDED"
 
 
@@ -129,10 +131,11 @@ def check_unpaid(play: Play, learner: str | None) -> None:
         )
 
 
-def explain(play: Play, asks_beyond: str = "") -> str:
+def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
     """Say in one sentence, in numbers, why this play is what it is.
 
     ``asks_beyond``: what its floor may ask besides a slack that covers the worst reward.
+    ``aside``: what its agent has to say of explorations without a rival.
     """
     slack = f"the slack is {short(play.slack)}{_waiting(play)}"
     match play.reason:
@@ -140,14 +143,20 @@ def explain(play: Play, asks_beyond: str = "") -> str:
             because = f"is the default because the agent is paused; {slack}"
         case Reason.NO_ALLOWED_ARM:
             because = f"is the default because no arm is allowed; {slack}"
+        case Reason.SAVING_UP:
+            because = (
+                f"is the default because the first plays save up for all the later ones; {slack}"
+            )
         case Reason.DEFAULT_BEST:
             because = f"is the default by choice: {_beaten(play.choice)}; {slack}"
         case Reason.UNGUARDED:
             because = f"is {_arm(play.choice)}; nothing guards it, and {slack}"
-        case Reason.SLACK_SHORT:
+        case Reason.SLACK_SHORT | Reason.NOT_PROVED:
             because = f"is the default because {_too_little(play, slack, asks_beyond)}"
         case Reason.SLACK_OK:
             because = f"explores {_arm(play.choice)}: {_enough(play, slack)}"
+            if aside and play.choice is not None and play.choice.rival is None:
+                because += f"; {aside}"
     return f"Play {play.id} {because}."
 
 
@@ -159,6 +168,8 @@ def _too_little(play: Play, slack: str, asks_beyond: str) -> str:
             f"{short(play.amount(-margin))} less mean reward than the floor asks"
         )
     missing = play.terms.hold - play.available - play.ahead
+    if missing <= 0 and not asks_beyond:  # of a live agent: its account knew better
+        return f"an exploration could lose {_loss(play)} and {slack}, which was spent meanwhile"
     if missing <= 0:
         return f"an exploration could lose {_loss(play)} and {slack}, but {asks_beyond}"
     return (

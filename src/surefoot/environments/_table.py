@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import Unit, finest_places, reach, shown
+from surefoot._exact import Unit, by_position, finest_places, reach, shown
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.errors import InvalidInput
 
@@ -118,8 +118,9 @@ def unit_of(low: Decimal, high: Decimal, places: int | None) -> Unit:
 
 def listed(given: Any, what: str) -> list[Any]:
     """Numbers or lists of them, as a list that is not empty; ``what`` names it in the error."""
+    by_position(given, what)
     try:
-        if isinstance(given, str | bytes | dict):
+        if isinstance(given, str | bytes):
             raise TypeError
         found = list(given)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import exact, shown
+from surefoot._exact import by_position, exact, shown
 from surefoot.environments._kernels import draw, noise, register
 from surefoot.errors import InvalidInput
 
@@ -66,6 +66,7 @@ register(BernoulliRecord, _draw, BernoulliArms.pull)
 
 
 def _checked(means: Any) -> npt.NDArray[np.float64]:
+    by_position(means, "means")
     try:
         given = list(means)
     except TypeError:

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import exact, shown
+from surefoot._exact import by_position, exact, shown
 from surefoot.environments.bernoulli import BernoulliArms
 from surefoot.errors import InvalidInput
 
@@ -108,6 +108,7 @@ def _dot(one: list[Fraction], other: list[Fraction]) -> Fraction:
 
 
 def _matrix(X: Any) -> list[list[Fraction]]:
+    by_position(X, "X")
     if getattr(X, "ndim", 2) != 2 or isinstance(X, str):
         raise InvalidInput(f"X = {shown(X)} must be a list of rows: the features of each arm")
     try:
@@ -129,13 +130,11 @@ def _matrix(X: Any) -> list[list[Fraction]]:
 
 def _vector(numbers: Any, what: str) -> list[Fraction]:
     """A list of numbers as the fractions that they stand for."""
+    by_position(numbers, what)
     try:
         given = list(numbers)
     except TypeError:
         raise InvalidInput(f"{what} = {shown(numbers)} must be a list of numbers") from None
     if not given:
         raise InvalidInput(f"{what} is empty; give at least one number")
-    for i, number in enumerate(given):
-        if isinstance(number, bool | np.bool):
-            raise InvalidInput(f"{what}[{i}] = {shown(number)} must be a number, not a bool")
     return [Fraction(exact(number, f"{what}[{i}]")) for i, number in enumerate(given)]

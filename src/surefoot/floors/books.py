@@ -256,6 +256,11 @@ class Books:
         return self.plays.pending
 
     @property
+    def two_valued(self) -> bool:
+        """Whether each exploration so far is known to have paid r_min or r_max."""
+        return False
+
+    @property
     def promise_void(self) -> bool:
         """Whether a breach has ended the promise for good."""
         return False

@@ -132,6 +132,31 @@ class MeanVarianceFloor:
         return Decimal(math.ceil(2 * Fraction(self.rho) * farthest + (high - low) ** 2))
 
     @property
+    def even(self) -> float | None:
+        """The p at which an arm that pays r_max with probability p, else r_min, equals the default.
+
+            rho*(r_min + D p) - D^2 p (1-p) = rho*mu0,   D = r_max - r_min
+
+        Divided by D^2, with c = rho/D and q = (mu0 - r_min)/D in [0, 1]: p^2 + (c-1) p - c q = 0.
+        The left side of the first, over D^2, has the slope c - 1 + 2p, which is >= 0 on [0, 1]
+        exactly where c >= 1: then a larger p is never worth less, and an upper bound on p at or
+        below this one proves the arm not better than the default. The root >= 0 is that below,
+        written so that nothing cancels. It lies in [q, 1]: at q the left side is q^2 - q <= 0, at
+        1 it is c - c q >= 0. None for rho < D: there a larger p may be worth less.
+
+        >>> MeanVarianceFloor(0.5, 0.2, rho=1).even ** 2, MeanVarianceFloor(0.5, 0.2, 0.9).even
+        (0.5000000000000001, None)
+        """
+        low, high = map(Fraction, self.reward_range)
+        c, q = Fraction(self.rho) / (high - low), (Fraction(self.default) - low) / (high - low)
+        if c < 1:
+            return None
+        if c == 1:
+            return math.sqrt(q)
+        rest = float(4 * c * q / (c - 1) ** 2)
+        return min(1.0, float(2 * c * q / (c - 1)) / (1.0 + math.sqrt(1.0 + rest)))
+
+    @property
     def reserve(self) -> Decimal:
         """A mean-variance promise has none."""
         return Decimal(0)

@@ -41,6 +41,19 @@ class MeanVarianceBooks(Books):
         return self.account.pending
 
     @property
+    def two_valued(self) -> bool:
+        """Whether each exploration so far paid r_min or r_max.
+
+        The moments tell: the sum of (r - r_min)(r_max - r) has no term below zero without a
+        breach, and what the default plays add to it is known.
+        """
+        (n, total, squares), numbers = self.account.moments, self.account.constants
+        low, high, value = numbers.low, numbers.high, numbers.value
+        inside = (low + high) * total - squares - n * low * high
+        defaults = self.default_plays - self.plays.unreported
+        return self.breaches == 0 and inside == defaults * (value - low) * (high - value)
+
+    @property
     def promise_void(self) -> bool:
         """Whether a breach has ended the promise for good."""
         return self.breaches > 0

@@ -134,7 +134,7 @@ class Changes:
                     f"arms cannot be removed from {type(fold.agent.policy).__name__}, which has no "
                     "best(context, rng, allowed); add that method"
                 )
-            if not fold.removed.issuperset(fold.agent._actions.candidates(labels)):
+            if not fold.removed.issuperset(fold.agent._actions.candidates(labels, "arms")):
                 self._append(tx, "arms.removed", {"arms": labels})
 
         self._run(work)

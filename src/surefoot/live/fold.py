@@ -140,8 +140,7 @@ class Fold:
         self.books.terms(default)
         if labels is not None:
             agent._actions.candidates(labels)
-        if agent._checks:
-            agent.policy.check(context)  # type: ignore[attr-defined]
+        agent._context(context)
 
     @property
     def lost(self) -> bool:

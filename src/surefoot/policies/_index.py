@@ -32,6 +32,7 @@ class IndexPolicy:
     """
 
     unit_rewards = True
+    contextual = False
     kernel_methods = ("best", "peek", "update", "pledge", "unit_rewards")
     """What the kernels stand for; who overrides one of these is run play by play."""
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import operator
-from collections.abc import Hashable, Sequence
+from collections.abc import Hashable, Mapping, Sequence
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
@@ -28,8 +28,9 @@ class Policy(Protocol):
     Optional attributes: ``arms``, labels for the user; ``unit_rewards = True``, to be told
     rewards scaled to [0, 1]; the method of ``Scoring``; ``sure(value)``, the score of an arm
     that surely pays ``value``, for a policy whose scores are not rewards: the default competes
-    with it; ``check(context)``, which raises InvalidInput for a context that cannot be used,
-    before anything changes; and ``correct(arm, old, new, context)``, for a reward that was told as
+    with it; ``contextual = False``, where it takes no context, so that one is refused;
+    ``check(context)``, which raises InvalidInput for a context that cannot be used, before anything
+    changes; and ``correct(arm, old, new, context)``, for a reward that was told as
     ``old`` and turned out to be ``new``: what was learned becomes what it would be had ``update``
     been told ``new``. With it, a live agent can tell the policy the worst of a play whose reward
     does not come, and take it back.
@@ -58,7 +59,7 @@ class Policy(Protocol):
 class Scoring(Policy, Protocol):
     """A policy that can score its choice, so that the default may compete with it.
 
-    ``best`` does what ``select`` does and also returns the score (an index or a posterior
+    An agent asks ``best`` instead of ``select``, so both must mean the same: ``best`` also returns the score (an index or a posterior
     sample, on the scale of the rewards it is told); ``allowed`` restricts it to some arms.
     """
 
@@ -175,6 +176,8 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
         raise InvalidInput(
             f"arms = {shown(arms)} is a set, which has no lasting order; give a list"
         )
+    if isinstance(arms, Mapping):
+        raise InvalidInput(f"arms = {shown(arms)} is a dict; give its labels: list(arms)")
     try:
         labels = tuple(int(arm) if isinstance(arm, np.integer) else arm for arm in arms)
     except TypeError:

@@ -16,7 +16,7 @@ from surefoot.policies._compiled import listed
 from surefoot.policies._kernels import Kernels, itself, no_pledge, one, register
 from surefoot.policies._optimist import Optimist, reward_given
 from surefoot.policies.base import arm_labels
-from surefoot.policies.sets import Ball, Polytope, feature_rows, norms, point_given, within
+from surefoot.policies.sets import Ball, Polytope, feature_rows, no_rows, norms, point_given, within
 
 SETS: dict[str, type[Ball] | type[Polytope]] = {"Ball": Ball, "Polytope": Polytope}
 
@@ -149,7 +149,9 @@ class LinUCB(Optimist):
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
-        """Raise InvalidInput for a context that ``best`` would refuse."""
+        """Raise InvalidInput for a context that ``best`` would refuse; one without rows is none."""
+        if self.features is None and self.set is None and no_rows(context, self.d):
+            return
         self._rows(context)
 
     def _rows(self, context: Any) -> Any:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import exact, shown
+from surefoot._exact import by_position, exact, shown
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
 
@@ -26,8 +26,9 @@ _NOTHING = 1e-150
 def feature_rows(rows: Any, what: str, d: int | None = None, count: int | None = None) -> Features:
     """A feature matrix as a fresh float64 array of shape (K, d); ``what`` names it in errors.
 
-    ``d`` and ``count``: the shape it must have, None for any. Raises InvalidInput for another
-    shape, what is no number, NaN, infinities and numbers beyond 1e50.
+    ``d`` and ``count``: the shape it must have, None for any. A bool counts as 0 or 1. Raises
+    InvalidInput for another shape, labels, what is no number, NaN, infinities and numbers beyond
+    1e50.
 
     >>> feature_rows([[1, 0], [0, float("nan")]], "arms")
     Traceback (most recent call last):
@@ -35,6 +36,10 @@ def feature_rows(rows: Any, what: str, d: int | None = None, count: int | None =
     surefoot.errors.InvalidInput: arms[1][1] is nan; features must be finite numbers up to 1e+50
     """
     need = f"({'K' if count is None else count}, {'d' if d is None else d})"
+    by_position(rows, what)
+    if isinstance(rows, list | tuple):
+        for number, row in enumerate(rows):
+            by_position(row, f"{what}[{number}]")
     try:
         given = np.asarray(rows)
     except (TypeError, ValueError):
@@ -44,7 +49,7 @@ def feature_rows(rows: Any, what: str, d: int | None = None, count: int | None =
         raise InvalidInput(f"{what} is {shape}; it must be an array of shape {need}")
     if (d or given.shape[1], count or len(given)) != (given.shape[1], len(given)):
         raise InvalidInput(f"{what} is of shape {given.shape}; it must be of shape {need}")
-    if np.ma.is_masked(rows) or given.dtype.kind not in "fiu":
+    if np.ma.is_masked(rows) or given.dtype.kind not in "bfiu":
         raise InvalidInput(f"{what} has dtype {given.dtype} or gaps; features must be numbers")
     matrix = given.astype(np.float64)
     bad = np.argwhere(~(np.abs(matrix) <= MOST))
@@ -54,6 +59,17 @@ def feature_rows(rows: Any, what: str, d: int | None = None, count: int | None =
             f"{what}[{i}][{j}] is {matrix[i, j]}; features must be finite numbers up to {MOST:g}"
         )
     return matrix
+
+
+def no_rows(rows: Any, d: int) -> bool:
+    """Whether it is a feature matrix of no rows.
+
+    >>> no_rows([], 3), no_rows(np.zeros((0, 3)), 3), no_rows(np.zeros((0, 2)), 3)
+    (True, True, False)
+    """
+    if isinstance(rows, list | tuple):
+        return not rows
+    return isinstance(rows, np.ndarray) and rows.shape in ((0,), (0, d))
 
 
 def norms(matrix: Features) -> Features:

@@ -8,11 +8,13 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._exact import INT64_MAX, PLAYS, shown
+from surefoot._exact import INT64_MAX, PLAYS, Unit, shown
 from surefoot.agents._agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments._kernels import draws_for
+from surefoot.environments._table import TableRecord
 from surefoot.environments.base import bounds
+from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.policies import _kernels
@@ -44,6 +46,7 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
     return (
         "gate" in vars(type(agent))
         and _keeps(agent)
+        and _competes_steadily(agent, environment)
         and _speaks_kernel(agent.policy)
         and draws_for(environment)
         and getattr(environment, "f", None) is None
@@ -66,6 +69,23 @@ def _keeps(agent: Agent) -> bool:
     return agent.gate in ("account", "none") and reach <= WIDEST
 
 
+def _competes_steadily(agent: Agent, environment: Environment) -> bool:
+    """Whether the default's value on the policy's scale is one from the first turn to the last.
+
+    Of a policy of means under a mean-variance floor it is while rewards are r_min or r_max.
+    """
+    if not agent.default_competes or getattr(agent, "_two_valued", None) is None:
+        return True
+    record, ends = environment.record, bounds(environment)
+    if ends != agent.floor.reward_range:
+        return False
+    if isinstance(record, BernoulliRecord):
+        return True
+    unit = Unit(environment.places)
+    paid = set(np.unique(record.rewards).tolist()) if isinstance(record, TableRecord) else {None}
+    return paid <= {unit.floor(end) for end in ends}
+
+
 def _speaks_kernel(policy: Any) -> bool:
     """Whether the kernels of its record do what the policy's own methods do.
 
@@ -80,12 +100,24 @@ def _speaks_kernel(policy: Any) -> bool:
     )
 
 
+_OF_ENVIRONMENTS = (
+    "n_arms", "places", "reward_range", "means", "variances", "best", "record",
+)  # fmt: skip
+
+
 def check_environment(environment: Any) -> None:
     """InvalidInput for what is no environment, or says of itself what cannot be."""
-    if not isinstance(environment, Environment):
+    lacks = [name for name in _OF_ENVIRONMENTS if not hasattr(environment, name)]
+    lacks += [
+        f"{name}(...)"
+        for name in ("pull", "value")
+        if not callable(getattr(environment, name, None))
+    ]
+    if lacks or isinstance(environment, type):
+        what = f"it lacks {', '.join(lacks)}" if lacks else "it is a class; pass an instance"
         raise InvalidInput(
             f"environment = {shown(environment)} does not follow "
-            "surefoot.environments.Environment; give one of its kind, e.g. "
+            f"surefoot.environments.Environment: {what}; give one of its kind, e.g. "
             "BernoulliArms([0.8, 0.2])"
         )
     positive(environment.n_arms, "n_arms of the environment")
