@@ -1,6 +1,15 @@
-"""How hypothesis searches: `ci`, the default here, repeats itself; `fresh` draws more, and anew."""
+"""How hypothesis searches: `ci`, the default here, repeats itself; `fresh` draws more, and anew.
+
+Decimals trap floats in every test.
+"""
+
+import decimal
 
 from hypothesis import settings
+
+# No float may reach a decimal unseen: what converts one says so. New threads take the default.
+decimal.DefaultContext.traps[decimal.FloatOperation] = True
+decimal.getcontext().traps[decimal.FloatOperation] = True
 
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=30)
 settings.register_profile("fresh", deadline=None, max_examples=500)

@@ -36,7 +36,7 @@ def test_it_can_be_all_savings():
         play = agent.select()
         reasons.add(play.reason)
         agent.update(play)
-    assert (agent.savings, reasons) == (50, {Reason.SLACK_SHORT})
+    assert (agent.savings, reasons) == (50, {Reason.SAVING_UP})
 
 
 def test_a_wider_range_has_to_save_for_more():

@@ -151,7 +151,7 @@ def test_allowed_arms_and_labels():
 def test_reasons_are_told_in_numbers():
     agent = CLUCB(np.eye(2), 0.5, 0.5)
     play = agent.select()
-    assert play.reason is Reason.SLACK_SHORT
+    assert play.reason is Reason.NOT_PROVED
     assert "prove 0.25 less mean reward" in agent.explain(play)
     assert DEFAULT == play.index
 

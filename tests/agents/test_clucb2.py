@@ -79,7 +79,7 @@ def test_checkpoints_lend_what_the_default_will_earn():
     agent = CLUCB2(np.eye(2), 0.5, 0.2, checkpoint=10)
     plays = agent.select_many(10)
     assert [play.is_default for play in plays] == [False] * 2 + [True] * 8
-    assert plays[2].reason is Reason.SLACK_SHORT
+    assert plays[2].reason is Reason.NOT_PROVED
 
 
 @pytest.mark.parametrize("p", [0.05, 0.5, 0.9])

@@ -64,7 +64,7 @@ def test_at_alpha_1_over_k_the_first_exploration_is_an_exact_tie(k, mu0):
     agent = ConUCB(3, mu0, 1 / k, 0.01)
     for _ in range(k - 1):
         play = agent.select()
-        assert play.reason is Reason.SLACK_SHORT
+        assert play.reason is Reason.NOT_PROVED
         agent.update(play)
     play = agent.select()
     assert (play.index, play.choice.margin) == (0, 0)

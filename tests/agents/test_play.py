@@ -164,7 +164,7 @@ def test_unguarded():
 
 def test_conucb_says_what_its_bounds_prove():
     agent = ConUCB(2, default=0.5, alpha=0.4, delta=0.01)
-    assert explained(agent, Reason.SLACK_SHORT) == (
+    assert explained(agent, Reason.NOT_PROVED) == (
         "Play 0 is the default because with arm 0, which scores inf, the lower confidence bounds "
         "prove 0.3 less mean reward than the floor asks."
     )

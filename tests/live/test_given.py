@@ -1,4 +1,4 @@
-from surefoot import UCB1, GenCB, RewardFloor
+from surefoot import UCB1, GenCB, LinUCB, RewardFloor
 from surefoot.live import MemoryStore
 from surefoot.live.given import Given, Named
 from surefoot.live.live import Live
@@ -6,12 +6,14 @@ from surefoot.live.live import Live
 
 def test_a_play_tells_again_what_its_policy_needs_to_learn():
     store = MemoryStore()
-    agent = GenCB(UCB1(arms=["UA", "AA"]), RewardFloor(0.5, 0.5, reserve=5))
+    rows = [[1.0, 0.5], [0.0, 1.0]]
+    policy = LinUCB(rows, labels=["UA", "AA"], feature_bound=2)
+    agent = GenCB(policy, RewardFloor(0.5, 0.5, reserve=5))
     live = Live(agent, store)
-    play = live.select({"hour": 9}, allowed=["AA"])
+    play = live.select(rows, allowed=["AA"])
     [entry] = store.entries("default", play.seq - 1)
     given = Given.of(entry, live._fold.agent, own=True)
-    assert (given.arm, given.number, given.action, given.context) == ("AA", 1, 1, {"hour": 9})
+    assert (given.arm, given.number, given.action, given.context) == ("AA", 1, 1, rows)
     told = given.again()
     assert Named.of(told).action(live._fold.agent) == 1
     assert Given.of(entry._replace(payload={**entry.payload, **told}), agent, own=True) == given

@@ -137,17 +137,18 @@ def test_super_arms_learn_from_their_base_rewards():
 
 def test_a_lost_answer_is_asked_for_again_by_its_id():
     store = MemoryStore()
-    live = Live(agent(floor=RewardFloor(0.5, 0.1, reserve=1)), store)
-    play = live.select({"user": 3}, allowed=[2, 1], id="visit-7")
+    seen, unseen = np.eye(3).tolist(), (np.eye(3) / 2).tolist()
+    live = Live(agent(LinUCB(np.eye(3)), RewardFloor(0.5, 0.1, reserve=1)), store)
+    play = live.select(seen, allowed=[2, 1], id="visit-7")
     assert not play.is_default
-    assert live.select({"user": 3}, allowed=[1, 2, 2], id="visit-7") == play
-    assert Live(None, store).select({"user": 3}, allowed=[1, 2], id="visit-7") == play
-    for other in [({"user": 4}, [1, 2], None), ({"user": 3}, [1], None), ({"user": 3}, [1, 2], 1)]:
+    assert live.select(seen, allowed=[1, 2, 2], id="visit-7") == play
+    assert Live(None, store).select(seen, allowed=[1, 2], id="visit-7") == play
+    for other in [(unseen, [1, 2], None), (seen, [1], None), (seen, [1, 2], 1)]:
         with pytest.raises(PlayConflict, match="another request"):
             live.select(*other, id="visit-7")
     assert live.account.plays == 1
     live.update("visit-7", 1)
-    assert live.select({"user": 3}, allowed=[1, 2], id="visit-7") == play  # settled since
+    assert live.select(seen, allowed=[1, 2], id="visit-7") == play  # settled since
 
 
 @pytest.mark.parametrize("bad", ["", "a b", "x" * 65, "ü", 7, "p-3"])

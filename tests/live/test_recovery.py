@@ -26,8 +26,8 @@ def learner():
     return agent(Softmax(3, 2))
 
 
-def contexts(step):
-    return np.array([step % 3, 1.0])
+def contexts(make, step):
+    return np.array([step % 3, 1.0]) if make is learner else None
 
 
 def scenario(make):
@@ -35,7 +35,7 @@ def scenario(make):
     rng = random.Random(11)
     for step in range(STEPS):
         play = f"visit-{step}"
-        yield lambda one, play=play, step=step: one.select(contexts(step), id=play)
+        yield lambda one, play=play, step=step: one.select(contexts(make, step), id=play)
         reward, fate = float(rng.random() < 0.7), rng.random()
         if fate < 0.7:
             yield lambda one, play=play, reward=reward: report(one, play, reward)

@@ -5,7 +5,7 @@ from decimal import Decimal
 import pytest
 
 from leased import Clock, agent, kinds, opened
-from surefoot import C2UCB, GenCB, Outcome, RewardFloor, TopK
+from surefoot import C2UCB, GenCB, LinUCB, Outcome, RewardFloor, TopK
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import Lease, MemoryStore, worker
 from surefoot.live.live import Live
@@ -53,19 +53,20 @@ def test_a_play_has_the_slack_of_its_lease(tmp_path):
 
 
 def test_an_id_gets_one_play_before_and_after_the_flush(tmp_path):
-    store = MemoryStore()
-    live = opened(store, tmp_path)
-    play = live.select(id="mine", context="here")
-    assert live.select(id="mine", context="here") == play == live.play("mine")
+    store, here = MemoryStore(), np.eye(3).tolist()
+    given = GenCB(LinUCB(np.eye(3)), agent().floor)
+    live = opened(store, tmp_path, given)
+    play = live.select(id="mine", context=here)
+    assert live.select(id="mine", context=here) == play == live.play("mine")
     with pytest.raises(PlayConflict):
         live.select(id="mine")
     live.flush()
-    assert live.select(id="mine", context="here") == play
+    assert live.select(id="mine", context=here) == play
     live.update(play.id, 0.5)
     live.flush()
-    assert live.select(id="mine", context="here") == play
-    other = opened(store, tmp_path)
-    assert other.select(id="mine", context="here") == play
+    assert live.select(id="mine", context=here) == play
+    other = opened(store, tmp_path, given)
+    assert other.select(id="mine", context=here) == play
     assert kinds(store).count("decision.held") == 1
 
 

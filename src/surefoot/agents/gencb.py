@@ -30,13 +30,13 @@ class GenCB(Agent):
     sees its own plays only; its clock m stands still while the gate is closed.
 
     ``policy``: any ``surefoot.policies.Policy``; the agent owns it. ``floor``: what must hold.
-    ``seed``: for the policy's randomness; None takes fresh entropy. ``default_competes`` (ours):
-    with the gate open, play the default if the policy's best score is not above its value;
-    without it a default that is the best arm costs linear regret. None: on if the policy can
-    score its choice. False is the paper's printed algorithm. Raises InvalidInput if it is asked of
-    a policy that cannot score. Under a mean-variance floor a policy of means meets the default at
-    ``MeanVarianceFloor.even``, while all rewards are r_min or r_max; then and with rho below
-    r_max - r_min the default does not compete, and ``explain`` says so.
+    ``seed``: for the policy's randomness; None takes fresh entropy, ``simulate`` brings its own.
+    ``default_competes`` (ours): with the gate open, play the default if the policy's best score is
+    not above its value; without it a default that is the best arm costs linear regret. None: on if
+    the policy can score its choice. False is the paper's printed algorithm. Raises InvalidInput if
+    it is asked of a policy that cannot score. Under a mean-variance floor a policy of means meets
+    the default at ``MeanVarianceFloor.even`` as long as each reward is r_min or r_max; after any
+    other, and with rho below r_max - r_min, the default does not compete, and ``explain`` says so.
 
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))

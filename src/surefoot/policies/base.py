@@ -59,8 +59,9 @@ class Policy(Protocol):
 class Scoring(Policy, Protocol):
     """A policy that can score its choice, so that the default may compete with it.
 
-    An agent asks ``best`` instead of ``select``, so both must mean the same: ``best`` also returns the score (an index or a posterior
-    sample, on the scale of the rewards it is told); ``allowed`` restricts it to some arms.
+    An agent asks ``best`` instead of ``select``, so both must mean the same. ``best`` also returns
+    the score (an index or a posterior sample, on the scale of the rewards it is told); ``allowed``
+    restricts it to some arms.
     """
 
     def best(

@@ -40,8 +40,10 @@ def simulate(
 ) -> Result:
     """Let agents play ``runs`` independent runs of ``horizon`` plays each, on common noise.
 
-    The agents must be fresh and are left as they are. ``seed``: None takes fresh entropy, which
-    ``Result.seed`` tells. ``checkpoints``: plays to note, "all", or None for a grid that is dense
+    The agents must be fresh and are left as they are. ``seed``: of all randomness; None takes fresh
+    entropy, which ``Result.seed`` tells. The agents' own seeds play no part here: agents of one
+    policy share its luck as they share the noise, so two that differ in nothing but their seeds
+    make the same plays. ``checkpoints``: plays to note, "all", or None for a grid that is dense
     early. ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto",
     compiled if numba is there; policies of your own are driven play by play either way.
     ``workers``: threads, by default one a core; the result does not depend on it. ``progress`` is
