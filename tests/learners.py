@@ -62,6 +62,9 @@ class Scripted(Counter):
             raise answer
         return answer
 
+    def select(self, context, rng):
+        return self.best(context, rng)[0]
+
 
 def snapshot(agent: Any) -> str:
     """Everything a save keeps: books, open plays, policy, clock and random state."""

@@ -180,3 +180,43 @@ def test_a_billion_plays_fit_the_finest_unit_and_no_finer_one(bound, reserve):
     if places < 9:
         assert sums(places + 1) > INT64_MAX
         assert not fits(bound, reserve, places + 1)
+
+
+class Series:
+    """A column of one as pandas has it: a dtype, a method ``mask``, and an ``item``."""
+
+    dtype = np.dtype(float)
+    ndim = size = 1
+
+    def mask(self, where):
+        return self
+
+    def item(self):
+        return 0.5
+
+
+@pytest.mark.parametrize(
+    ("value", "remedy"),
+    [
+        (Series(), r"\(Series\); pass its .item\(\)"),
+        (memoryview(b"1"), r"\(memoryview\); pass a float or Decimal"),
+        (np.array([0.5]), r"\(ndarray\); pass its .item\(\)"),
+        (np.ma.masked_array([0.5], [True]), "pass a float or Decimal"),
+        (np.ma.masked, "pass a float or Decimal"),
+        (np.datetime64("2026-01-01"), "pass a float or Decimal"),
+    ],
+    ids=["series", "memoryview", "array", "masked array", "masked", "date"],
+)
+def test_a_container_is_no_number_and_its_error_says_what_to_pass(value, remedy):
+    with pytest.raises(InvalidInput, match=f"reward must be a number, got .*{remedy}"):
+        exact(value, "reward")
+
+
+def test_a_number_of_numpy_without_dimensions_is_one():
+    assert exact(np.array(0.5), "reward") == exact(np.bool_(True), "reward") / 2
+
+
+def test_real_columns_of_one_are_refused():
+    polars = pytest.importorskip("polars")
+    with pytest.raises(InvalidInput, match="reward must be a number"):
+        exact(polars.Series([0.5]), "reward")

@@ -8,6 +8,7 @@ from learners import Counter, Scripted
 from surefoot import (
     MVUCB,
     UCB1,
+    BudgetFirst,
     ConUCB,
     GenCB,
     MeanVarianceFloor,
@@ -17,7 +18,7 @@ from surefoot import (
     RewardFloor,
     mv_cucb,
 )
-from surefoot.agents.play import short
+from surefoot.agents.play import explain, short
 
 
 def explained(agent, reason, **selection):
@@ -226,4 +227,22 @@ def test_what_is_spent_ahead_of_a_checkpoint_is_said():
         "Play 1 is the default because an exploration could lose 0.4 and the slack is -0.1 (0.1 "
         "more from default plays until the checkpoint; 0.4 held by 1 exploration not yet settled), "
         "0.4 too little."
+    )
+
+
+def test_what_saves_up_says_so_and_ends_its_sentence():
+    agent = BudgetFirst(2, default=0.5, alpha=0.5, horizon=50)
+    assert explained(agent, Reason.SAVING_UP) == (
+        "Play 0 is the default because the first plays save up for all the later ones; the slack "
+        "is 0."
+    )
+
+
+def test_a_slack_that_seems_to_suffice_does_not_leave_the_sentence_open():
+    """Of a live agent whose account knew of less: the numbers are those before it was asked."""
+    play = GenCB(UCB1(2), RewardFloor(0.5, 0.5, reserve=9)).select()
+    told = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
+    assert explain(told) == (
+        "Play 0 is the default because an exploration could lose 0.25 and the slack is 9, which "
+        "was spent meanwhile."
     )

@@ -234,3 +234,16 @@ def test_no_arm_is_removed_from_a_policy_that_cannot_be_asked_without_it():
     with pytest.raises(InvalidInput, match=r"Counter, which has no best"):
         live.remove_arms([0])
     assert live.select().arm == 0
+
+
+@pytest.mark.parametrize(
+    ("arms", "message"),
+    [("UA", "arms = 'UA' is one string; give a list"),
+     (["XX"], "arm 'XX' is none of this agent's")],
+    ids=["string", "unknown"],
+)  # fmt: skip
+def test_what_cannot_be_removed_is_named_as_arms(arms, message):
+    live = Live(GenCB(UCB1(arms=["UA", "AA"]), RewardFloor(0.5, 0.5)), MemoryStore())
+    with pytest.raises(InvalidInput, match=message) as error:
+        live.remove_arms(arms)
+    assert "allowed" not in str(error.value)

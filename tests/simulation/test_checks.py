@@ -7,6 +7,7 @@ import pytest
 
 import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
+from learners import Softmax
 from surefoot.errors import InvalidInput
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -253,3 +254,30 @@ def test_a_floor_that_is_kept_at_checkpoints_is_driven_play_by_play():
     books = made.run(0, choose("compiled"))["a"].books
     assert (books[9::10, 2] >= 0).all()
     assert (books[:, 2] < 0).any()
+
+
+class Half:
+    n_arms, places, reward_range, best = 1, 0, (0, 1), 0.5
+    means = variances = np.array([0.5])
+    pull = None
+
+
+@pytest.mark.parametrize(
+    ("environment", "what"),
+    [
+        (Half(), r"it lacks record, pull\(\.\.\.\), value\(\.\.\.\); give one of its kind"),
+        (sf.BernoulliArms, "it is a class; pass an instance"),
+        (None, "it lacks n_arms, places, reward_range, means, variances, best, record, pull"),
+    ],
+    ids=["half", "class", "none"],
+)
+def test_what_an_environment_lacks_is_said(environment, what):
+    with pytest.raises(InvalidInput, match=f"does not follow .*: {what}"):
+        sf.simulate({"a": sf.Plain(sf.UCB1(1))}, environment, 10)
+
+
+def test_agents_that_differ_in_their_seeds_alone_share_a_path():
+    """As the docstring of ``simulate`` says."""
+    agents = {str(seed): sf.GenCB(Softmax(2, 1), sf.RewardFloor(0.5, 0.5), seed) for seed in (1, 2)}
+    found = sf.simulate(agents, sf.BernoulliArms([0.4, 0.6]), 200, 2, 0, engine="plain").summary()
+    assert found["1"] == found["2"]

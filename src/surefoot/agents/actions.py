@@ -160,6 +160,6 @@ class Actions:
 def _base_reward(value: Any, what: str) -> Decimal:
     """A number that any policy can take, checked before the books move."""
     number = exact(value, what)
-    if abs(number) > MOST:
+    if not -MOST <= float(number) <= MOST:
         raise InvalidInput(f"{what} = {shown(value)} is beyond ±{MOST:g}; rescale the rewards")
     return number

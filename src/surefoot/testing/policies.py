@@ -10,10 +10,13 @@ from __future__ import annotations
 import copy
 import math
 import tempfile
+import warnings
 from pathlib import Path
 from typing import Any
 
-from surefoot.agents import saving
+import numpy as np
+
+from surefoot.agents import _asked, saving
 from surefoot.agents.saving import load
 from surefoot.floors import statement
 from surefoot.live.live import Live
@@ -43,6 +46,22 @@ class PolicyKit(PolicyMaker):
         policy = self.make_policy()
         assert isinstance(policy, Policy)
         arms_of(policy)
+
+    def test_it_says_whether_it_takes_contexts(self) -> None:
+        """What says nothing may be handed one; what takes none is refused any."""
+        says = getattr(self.make_policy(), "contextual", True)
+        assert isinstance(says, bool), "contextual is True or False"
+        brings = self.make_context(self.world().rng) is not None
+        assert says or not brings, "contextual = False, but make_context brings contexts"
+
+    def test_where_there_are_no_rows_nobody_is_asked(self) -> None:
+        if not self.is_numbered or self.make_policy().n_arms is not None:
+            return
+        agent = self.agent()
+        rows = np.asarray(self.make_context(self.world().rng))[:0]
+        before = text(agent.policy.state())
+        assert agent.select(rows).is_default
+        assert text(agent.policy.state()) == before
 
     def test_it_chooses_one_of_its_arms_and_leaves_the_context_alone(self) -> None:
         for seed in range(3):
@@ -152,6 +171,18 @@ class PolicyKit(PolicyMaker):
             assert arms_of(again) == arms_of(policy)
             ours, theirs = self.world(), self.world()
             assert ours.course(again, TURNS) == theirs.course(self.make_policy(), TURNS)
+
+    def test_best_is_select_where_there_is_both(self) -> None:
+        """An agent asks ``best`` alone; what differs for sure is found here."""
+        policy, world = self.make_policy(), self.world()
+        if not has(policy, "best"):
+            return
+        with warnings.catch_warnings():
+            warnings.simplefilter("error")
+            for _ in range(TURNS):
+                _asked.check_best(policy, self.make_context(world.rng), world.own)
+                (arm, _), context = world.turn(policy, "best")
+                world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
 
     def test_its_clock_counts_turns_and_not_rewards_where_it_has_one(self) -> None:
         policy: Any = self.make_policy()
