@@ -114,7 +114,8 @@ def check_environment(environment: Any) -> None:
         if not callable(getattr(environment, name, None))
     ]
     if lacks or isinstance(environment, type):
-        what = f"it lacks {', '.join(lacks)}" if lacks else "it is a class; pass an instance"
+        is_class = isinstance(environment, type)
+        what = "it is a class; pass an instance" if is_class else f"it lacks {', '.join(lacks)}"
         raise InvalidInput(
             f"environment = {shown(environment)} does not follow "
             f"surefoot.environments.Environment: {what}; give one of its kind, e.g. "
