@@ -263,13 +263,16 @@ def test_they_agree_by_value_not_by_how_it_was_written():
 @pytest.mark.parametrize(
     ("policy", "rival"),
     [
-        (MVUCB(2, 2, RANGE), 2 / 4 * 1.5 / 4),  # rho/D * (mu0 - r_min)/D
-        (UCB1(2), 1.5 / 4),  # an index of the mean, on [0, 1]
-        (Scripted(2, (0, 1.0)), 0.5),  # a score of one's own, on the scale of the rewards
+        (MVUCB(2, 4, RANGE), 4 / 4 * 1.5 / 4),  # rho/D * (mu0 - r_min)/D
+        (UCB1(2), 0.375**0.5),  # an index of the mean, on [0, 1]: p^2 = q for rho = D
+        (
+            Scripted(2, (0, 1.0)),
+            -1 + 4 * 0.375**0.5,
+        ),  # a score of one's own, on the scale of the rewards
     ],
 )
 def test_the_default_competes_on_the_scale_of_the_policys_scores(policy, rival):
-    agent = GenCB(policy, MeanVarianceFloor(0.5, 0.5, 2, RANGE), default_competes=True)
+    agent = GenCB(policy, MeanVarianceFloor(0.5, 0.5, 4, RANGE), default_competes=True)
     while (play := agent.select()).choice is None:
         agent.update(play)
     assert play.choice.rival == rival
@@ -282,7 +285,8 @@ def test_a_mean_variance_policy_is_told_unit_rewards_and_clipped_ones_after_a_br
     outside = r"reward 7 of play 10 is outside \(-1, 3\): it is booked, and nothing is"
     with pytest.warns(RewardOutOfRange, match=outside):
         assert agent.update(play, 7) is Outcome.BREACH
-    assert agent.policy._state == ([1], [10**9], [10**9], [0])
+    unit = int(agent.policy.record.unit)  # of the books: the reward is as much as the range
+    assert agent.policy._state == ([1], [unit], [unit], [0])
     assert agent.account.promise_void
 
 
