@@ -8,6 +8,24 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from surefoot._redact import redacted
+from surefoot.errors import InvalidInput
+
+
+def checked_path(path: str | os.PathLike[str], what: str) -> Path:
+    """A path that the system can look for, there or not; InvalidInput that says why it cannot."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        pass
+    except (OSError, ValueError) as problem:
+        if isinstance(problem, NotADirectoryError | PermissionError):
+            return Path(path)  # said where it is opened
+        why = problem.strerror if isinstance(problem, OSError) else problem
+        name = repr(redacted(str(path)))
+        raise InvalidInput(f"{what} = {name[:60]} can be no file: {why}") from None
+    return Path(path)
+
 
 @contextmanager
 def replacing(path: Path) -> Iterator[Path]:

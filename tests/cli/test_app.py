@@ -97,7 +97,7 @@ def test_an_expected_error_is_one_line_and_a_code(error, code, said):
     assert (done.exit_code, done.stdout, done.stderr) == (code, "", said)
 
 
-def test_a_bug_of_ours_is_not_hidden():
+def test_a_bug_of_ours_is_one_line_that_says_so(monkeypatch):
     broken = typer.Typer(cls=OneLine)
 
     @broken.callback()
@@ -107,7 +107,11 @@ def test_a_bug_of_ours_is_not_hidden():
     def fail() -> None:
         raise ZeroDivisionError
 
-    assert isinstance(CliRunner().invoke(broken, ["fail"]).exception, ZeroDivisionError)
+    done = CliRunner().invoke(broken, ["fail"])
+    assert (done.exit_code, done.stdout) == (70, "")
+    assert done.stderr.startswith("error: this is a fault of surefoot: ZeroDivisionError()")
+    monkeypatch.setenv("SUREFOOT_TRACEBACK", "1")
+    assert "Traceback" in CliRunner().invoke(broken, ["fail"]).stderr
 
 
 GIVEN_TWICE = [

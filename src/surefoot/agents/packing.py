@@ -10,16 +10,19 @@ import numpy as np
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 
+DEEPEST = 100
+"""How many containers may be within each other: deeper ones no JSON reader has to take."""
+
 _KINDS = "biufU"
 """Bools, ints, floats and strings; no objects, dates, bytes or records, and no long doubles."""
 
 
-def pack(value: Any, what: str) -> Any:
+def pack(value: Any, what: str, depth: int = 0) -> Any:
     """The JSON form of a value; ``unpack`` gives back an equal one of the same type.
 
     Takes None, bools, numbers, strings, numpy scalars and arrays of them, and lists, tuples and
-    dicts of all these, with any such keys. Raises InvalidInput for anything else; ``what`` names
-    it there.
+    dicts of all these, with any such keys, up to ``DEEPEST`` within each other. Raises InvalidInput
+    for anything else, also for what holds itself; ``what`` names it there.
 
     >>> import json
     >>> text = json.dumps(pack({1: (2.5, float("inf")), "x": np.arange(2)}, "state"))
@@ -32,17 +35,25 @@ def pack(value: Any, what: str) -> Any:
     (builtin_function_or_method), which cannot be saved as JSON; use numbers, strings, lists,
     tuples, dicts or numpy arrays
     """
-    kind = type(value)
+    kind, depth = type(value), depth + 1
+    if depth > DEEPEST + 1:
+        raise InvalidInput(
+            f"{what} holds itself, or more than {DEEPEST} containers within each other; flatten it"
+        )
     if value is None or kind in (bool, int, str):
         return value
     if kind is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if kind is list:
-        return [pack(item, what) for item in value]
+        return [pack(item, what, depth) for item in value]
     if kind is tuple:
-        return {"tuple": [pack(item, what) for item in value]}
+        return {"tuple": [pack(item, what, depth) for item in value]}
     if kind is dict:
-        return {"dict": [[pack(key, what), pack(item, what)] for key, item in value.items()]}
+        return {
+            "dict": [
+                [pack(key, what, depth), pack(item, what, depth)] for key, item in value.items()
+            ]
+        }
     dtype = getattr(value, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in _KINDS and dtype.char != "g":
         if isinstance(value, np.generic):

@@ -11,7 +11,7 @@ from typing import Any
 
 from surefoot import oracles
 from surefoot._exact import shown
-from surefoot._files import replacing
+from surefoot._files import checked_path, replacing
 from surefoot.agents._agent import Agent
 from surefoot.agents.budget_first import BudgetFirst
 from surefoot.agents.c3ucb import C3UCB
@@ -26,7 +26,7 @@ from surefoot.agents.moss import UnbalancedMOSS
 from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
-from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
 from surefoot.oracles.base import Structure
 from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB
@@ -66,14 +66,19 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
             raise
         raise InvalidInput(f"the agent cannot be saved as JSON: {error}") from None
     head = f'"format":"{FORMAT}","version":{VERSION},"sha256":"{_digest(text)}"'
-    with replacing(target) as draft:
-        draft.write_text(f'{{{head},"body":{text}}}\n', encoding="utf-8")
+    try:
+        with replacing(target) as draft:
+            draft.write_text(f'{{{head},"body":{text}}}\n', encoding="utf-8")
+    except OSError as problem:
+        raise StoreUnavailable(
+            f"path = {target} cannot be written, what was there is kept: {problem.strerror}"
+        ) from problem
 
 
 def _path(path: Any) -> Path:
     if not isinstance(path, str | PathLike) or "\0" in str(path):
         raise InvalidInput(f"path = {shown(path)} must be the path of a file")
-    return Path(path)
+    return checked_path(path, "path")
 
 
 def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
@@ -116,6 +121,8 @@ def _read(path: Path) -> dict[str, Any]:
         raise InvalidInput(
             f"path = {path} does not exist; give the file that save wrote, or start a new agent"
         ) from None
+    except OSError as problem:
+        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror}") from problem
     except (RecursionError, ValueError) as error:
         raise DamagedFile(f"{path} is not a saved agent: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

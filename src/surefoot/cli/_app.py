@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
+import traceback
+from contextlib import suppress
 from typing import Annotated, Any, NoReturn
 
 import typer
@@ -15,12 +18,32 @@ from surefoot.cli._commands import Commands
 from surefoot.cli._legible import echo, legible
 from surefoot.errors import InvalidInput, SurefootError
 
+_TRACEBACK = "SUREFOOT_TRACEBACK"
+"""The variable of the environment that asks for the traceback of an error."""
+
 
 class OneLine(TyperGroup):
     """A group whose expected errors are one line on stderr each, never a traceback.
 
-    Exit codes: 2 for what was asked wrongly, 1 for what went wrong, 130 after Ctrl-C.
+    Exit codes: 2 for what was asked wrongly, 1 for what went wrong, 70 for a fault of ours, 130
+    after Ctrl-C, 141 where whoever read the output closed the pipe. ``SUREFOOT_TRACEBACK=1`` in the
+    environment shows where it came from.
     """
+
+    def invoke(self, ctx: Any) -> Any:
+        """Run a command, whose output is written once this returns."""
+        try:
+            result = super().invoke(ctx)
+            if sys.stdout is not None:
+                sys.stdout.flush()
+        except (BrokenPipeError, SystemExit) as error:  # rich makes the one into the other
+            if not any(isinstance(one, BrokenPipeError) for one in (error, error.__context__)):
+                raise
+            # The code of a verdict must not stand for one that nobody read.
+            with suppress(OSError, ValueError):
+                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            raise typer.Exit(141) from None
+        return result
 
     def main(self, *args: Any, **extra: Any) -> Any:
         """Run a command and leave with its exit code."""
@@ -40,6 +63,8 @@ class OneLine(TyperGroup):
         except OSError as error:
             where = f": {error.filename}" if error.filename else ""
             _fail(f"{error.strerror or error}{where}", 1)
+        except Exception as error:  # noqa: BLE001  # a bug is one line as well, and says so
+            _fail(f"this is a fault of surefoot: {error!r}; {_TRACEBACK}=1 shows where", 70)
         sys.exit(code)
 
 
@@ -58,6 +83,8 @@ def _reworded(error: typer.TyperException) -> str:
 
 
 def _fail(message: str, code: int) -> NoReturn:
+    if os.environ.get(_TRACEBACK):
+        traceback.print_exc()
     echo(f"error: {redacted(' '.join(message.split()))}", err=True)
     sys.exit(code)
 

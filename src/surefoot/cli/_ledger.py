@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._files import replacing
+from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
 from surefoot.cli._commands import Commands
 from surefoot.cli._legible import echo
@@ -94,7 +94,7 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     report["experiments"], report["leases"] = standings.of, standings.leases
     report["defaults"] = {name: each.plain() for name, each in said.items()}
     report["uncounted"] = counts.trouble
-    echo(json.dumps(report)) if as_json else _show(report, counts.monitors)
+    echo(json.dumps(_decimals(report))) if as_json else _show(report, counts.monitors)
 
 
 @app.command()
@@ -156,7 +156,7 @@ def _written(ledger: str) -> Path | None:
 
     if "://" in ledger:
         return None
-    path = Path(ledger)
+    path = checked_path(ledger, "ledger")
     if not path.is_file():
         raise InvalidInput(f"ledger = {redacted(ledger)} is no file and no postgresql URL")
     with path.open("rb") as file:
@@ -308,10 +308,23 @@ def _experiment_table(standing: dict[str, Any], places: int) -> Padding:
     return _table(said, {name: standing[name] for name in COUNTED})
 
 
-def _amount(units: int, places: int) -> str:
+def _amount(units: int, places: int, form: str = ",f") -> str:
     from decimal import Decimal
 
-    return f"{Decimal(units).scaleb(-places):,f}"
+    return f"{Decimal(units).scaleb(-places):{form}}"
+
+
+def _decimals(report: dict[str, Any]) -> dict[str, Any]:
+    """A report whose amounts are decimal strings, as they are printed."""
+    names = ("posted", "held", "reserve", "available", "minimum_slack", "earned", "required")
+
+    def plain(part: dict[str, Any]) -> dict[str, Any]:
+        amounts = {name: part[name] for name in names if name in part}
+        places = report["unit_places"]
+        return part | {name: _amount(units, places, "f") for name, units in amounts.items()}
+
+    of = {name: plain(each) for name, each in report["experiments"].items()}
+    return plain(report) | {"experiments": of, "leases": plain(report["leases"])}
 
 
 def _table(said: dict[str, str], counts: dict[str, int]) -> Padding:

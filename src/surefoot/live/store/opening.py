@@ -6,6 +6,7 @@ from pathlib import Path
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._files import checked_path
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.live.store.base import TIMEOUT, Clock, Store, checked_timeout
@@ -67,7 +68,7 @@ def open_store(
         return PostgresStore(url, timeout=seconds, read_only=read_only, **options)
     if "://" in text:
         raise InvalidInput(f"store = {shown(target)} has no known scheme; use postgresql://")
-    if (read_only or not new) and not Path(text).exists():
+    if (read_only or not new) and not checked_path(text, "store").exists():
         how = "name a file that is" if read_only else "pass an agent to open a new one"
         raise InvalidInput(f"store = {redacted(text)} is not there; {how}")
     from surefoot.live.store.sqlite import SQLiteStore

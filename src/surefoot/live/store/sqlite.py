@@ -14,6 +14,7 @@ from urllib.parse import quote
 import sqlalchemy as sa
 from sqlalchemy.dialects.sqlite import insert
 
+from surefoot._files import checked_path
 from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.store import sql
@@ -46,7 +47,7 @@ class SQLiteStore(DatabaseStore):
         name = repr(redacted(str(path)))
         if str(path) == ":memory:":
             raise InvalidInput("':memory:' is no file; use open_store(':memory:')")
-        path = Path(path).absolute()  # of the folder that the process is in now
+        path = checked_path(path, "store").absolute()  # of the folder that the process is in now
         if not path.parent.is_dir():
             raise InvalidInput(f"the folder of {name} does not exist; make it first")
         if path.is_dir():
