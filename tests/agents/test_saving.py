@@ -376,7 +376,7 @@ class TestASaveThatFails:
             state["deep"].append(state)
         policy = Counter(2)
         policy.state = lambda: state
-        message = r"state\(\) of Counter holds <built-in|cannot be saved as JSON: maximum recursion"
+        message = r"state\(\) of Counter holds <built-in|more than 100 containers"
         self.fails(saved, GenCB(policy, WIDE), InvalidInput, message)
 
     def test_for_an_agent_of_ones_own(self, saved):

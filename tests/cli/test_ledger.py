@@ -3,6 +3,7 @@ import json
 import sqlite3
 import subprocess
 import sys
+from decimal import Decimal
 
 import pytest
 
@@ -142,7 +143,9 @@ def test_status_tells_where_the_account_stands(surefoot, database):
     assert "account shop" in out
     assert out.endswith("\nverified: the promise holds at every moment\n")
     report = json.loads(surefoot("status", str(database), "--json")[1])
-    assert report["available"] == report["reserve"] + report["posted"] - report["held"]
+    names = ("reserve", "posted", "held", "available")
+    reserve, posted, held, available = (Decimal(report[name]) for name in names)
+    assert available == reserve + posted - held
     assert report["decisions"] == 41
 
 
@@ -153,17 +156,18 @@ def test_status_tells_what_a_person_asks_of_each_experiment_first(surefoot, data
     report = json.loads(surefoot("status", str(database), "--json")[1])
     said = report["experiments"]["shop"]
     assert (said["default"], said["alpha"]) == ("0.5", "0.5")
-    assert report["posted"] == said["earned"] - said["required"]
+    earned, required = Decimal(said["earned"]), Decimal(said["required"])
+    assert Decimal(report["posted"]) == earned - required
     assert report["decisions"] == said["explorations"] + said["default_plays"]
     explorations, plays = str(said["explorations"]), str(said["default_plays"])
     assert rows == [
         ["default", "0.5", "explorations", explorations],
         ["alpha", "0.5", "open", "1"],
-        ["earned", f"{said['earned'] / 10**9:.9f}", "expired", "0"],
-        ["required", f"{said['required'] / 10**9:.9f}", "default", "plays", plays],
+        ["earned", f"{earned:.9f}", "expired", "0"],
+        ["required", f"{required:.9f}", "default", "plays", plays],
         ["unreported", "0"],
     ]
-    assert report["leases"] == {"live": 0, "held": 0}
+    assert report["leases"] == {"live": 0, "held": "0.000000000"}
 
 
 @pytest.mark.parametrize(

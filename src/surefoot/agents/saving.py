@@ -70,8 +70,9 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
         with replacing(target) as draft:
             draft.write_text(f'{{{head},"body":{text}}}\n', encoding="utf-8")
     except OSError as problem:
+        why = problem.strerror or problem
         raise StoreUnavailable(
-            f"path = {target} cannot be written, what was there is kept: {problem.strerror}"
+            f"path = {target} cannot be written, what was there is kept: {why}"
         ) from problem
 
 
@@ -122,7 +123,7 @@ def _read(path: Path) -> dict[str, Any]:
             f"path = {path} does not exist; give the file that save wrote, or start a new agent"
         ) from None
     except OSError as problem:
-        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror}") from problem
+        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}") from problem
     except (RecursionError, ValueError) as error:
         raise DamagedFile(f"{path} is not a saved agent: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
