@@ -243,7 +243,10 @@ class Bench:
         sweeper = self.start(name, clients=0, reap=0, sweep=True, agent=False)
         stop = NOW() + 30
         path = self.folder / f"{name}.diary"
-        while NOW() < stop and not (path.exists() and b'"end"' in path.read_bytes()):
+        while NOW() < stop:
+            tries = diary.read(path)[0] if path.exists() else []
+            if any(call.ended and call.error != "StoreUnavailable" for call in tries):
+                break
             time.sleep(0.1)
         sweeper.finish()
 

@@ -117,6 +117,7 @@ def pgbouncer(server: Postgres, pool: int = 3) -> Iterator[int]:
         f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
         f"auth_type = trust\nauth_file = {home}/users.txt\n"
         f"pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 200\n"
+        "server_login_retry = 1\n"
         f"logfile = {home}/log\npidfile = {home}/pid\n"
     )
     options = as_whom(home)
