@@ -315,6 +315,8 @@ def test_where_two_workers_decided_one_id_each_means_its_own(tmp_path):
     here, there = one.select(id="a"), two.select(id="a")
     two.flush()
     one.flush()  # its play is a twin now
+    assert (one.play("a"), two.play("a")) == (here, there)
+    assert one.explain("a") == one.explain(here.id)
     assert one.update("a", 0) is Outcome.BOOKED
     assert two.update("a", 1) is Outcome.BOOKED
     assert one.update(here, 0) is two.update(there, 1) is Outcome.REPEATED

@@ -226,11 +226,13 @@ class Live(changes.Changes, reporting.Reporting):
         self._check_process()
         return play.explain() if isinstance(play, LivePlay) else self.play(play).explain()
 
-    def play(self, play: str) -> LivePlay:
-        """A play of this experiment as it was decided."""
+    def play(self, play: LivePlay | str) -> LivePlay:
+        """A play of this experiment as it was decided; an id means what it means in a report."""
         self._check_process()
-        name = reporting.named(play)
-        entry = None if self._worker is None else self._worker.known(name)
+        name, entry = reporting.named(play), None
+        if self._worker is not None:
+            name = name if isinstance(play, LivePlay) else self._worker.meant(name)
+            entry = self._worker.known(name)
         if entry is None:
             entry = self._run(lambda tx: self._entry(tx, self._row(tx, name, report=False).seq))
         return LivePlay.of(entry, self._places)

@@ -203,18 +203,22 @@ class Reports:
         if rng.random() < 0.92:
             self.report("reward", decimal(reward))
 
-    @property
-    def _given(self) -> Any:
-        """The play as it was answered, or what it is called; the id if it was not answered."""
+    def _given(self, live: Any) -> Any:
+        """The play as it was answered, or what it is called; the id if it was not answered.
+
+        As text, what is called by the bare id means another play to a worker that was asked first.
+        """
         answer = self.page.answer
+        if answer is not None and answer.lease is None and live._worker is not None:
+            return answer
         return self.play if answer is None or self.world.rng.random() < 0.5 else answer
 
     def _name(self, live: Any) -> Any:
         """At the worker that decided it, at times, the id that it was asked by."""
         answer = self.page.answer
         if self.bare and answer is not None and decided_by(live, answer.lease):
-            return self.bare if self.world.rng.random() < 0.5 else self._given
-        return self._given
+            return self.bare if self.world.rng.random() < 0.5 else self._given(live)
+        return self._given(live)
 
     def report(self, kind: str, reward: Decimal | None = None, tries: int = 1) -> None:
         """Tell it to any worker, and again if no answer comes."""
@@ -261,18 +265,19 @@ class Reports:
         if other == "same":
             self.report(kind, reward)
         elif self.world.plan.lease is not None:  # elsewhere it might be taken in good faith
-            self._send("expire", None, lambda live: live.expire(self._given), TRIES)
+            self._send("expire", None, lambda live: live.expire(self._given(live)), TRIES)
         elif kind == "reward":
             if other == "other":
                 worth = self.page.worth
                 assert worth is not None
                 low, high = self._money(worth.low), self._money(worth.high)
                 told = low if reward != low else high
-                self._send("reward", told, lambda live: live.update(self._given, told), TRIES)
+                self._send("reward", told, lambda live: live.update(self._given(live), told), TRIES)
             else:
-                self._send(other, None, lambda live: _CALLS[other](live, self._given, None), TRIES)
+                call = _CALLS[other]
+                self._send(other, None, lambda live: call(live, self._given(live), None), TRIES)
         elif kind == "void" and other != "void":
-            self._send("expire", None, lambda live: live.expire(self._given), TRIES)
+            self._send("expire", None, lambda live: live.expire(self._given(live)), TRIES)
 
     def _money(self, units: int) -> Decimal:
         return decimal(Fraction(units, 10**self.world.judge.places))
