@@ -279,7 +279,12 @@ def patient_for_ever(bounded: Part) -> None:
     bounded.set(lambda gen, patience: gen)
 
 
-@door("a forked child asks for a lock first", "live.live:Live._check_process", "forks")
-def lock_first(check: Part) -> None:
-    """Which process this is, is asked for once the parent's lock is had."""
+@door(
+    "a forked child asks for a lock first",
+    ("live.live:Live._check_process", "live.journal:Journal.check"),
+    "forks",
+)  # fmt: skip
+def lock_first(check: Part, check_journal: Part) -> None:
+    """Which process this is, nobody asks before a lock that the parent may hold."""
     check.set(lambda self: None)
+    check_journal.set(lambda self: None)
