@@ -42,6 +42,7 @@ REWARDED = ("outcome.settled", "outcome.late", "default.valued", "decision.confi
 DECIMAL = re.compile(r"-?[0-9]{1,2000}(\.[0-9]{1,2000})?([eE][-+]?[0-9]{1,4})?")
 HELD, OWN = "decision.held", re.compile("p-[0-9]+")
 HEAD = re.compile(r"(?:([0-9]{1,18}):)?([0-9a-f]{64})")
+FAILED = "NOT VERIFIED: the promise may be broken"
 
 Entry = dict[str, Any]
 Moved = tuple[int, int, int]  # what an entry adds to posted, held and reserve
@@ -525,8 +526,7 @@ class Ledger:
             "entries": self.seq, **self.count, "posted": self.posted, "held": self.held,
             "reserve": self.reserve, "available": self.slack, "head": self.head,
             "minimum_slack": self.least[0], "minimum_at": self.least[1], "problems": self.problems,
-            "verdict": "NOT VERIFIED: the promise may be broken" if self.problems
-            else "verified: the promise holds at every moment",
+            "verdict": FAILED if self.problems else "verified: the promise holds at every moment",
             "open": sum(play.state == "explored" for play in self.plays.values()),
         }  # fmt: skip
 

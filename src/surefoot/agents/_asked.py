@@ -50,8 +50,10 @@ def rows_of(context: Any) -> int | None:
 
 
 def doubted(policy: Any) -> bool:
-    """Whether ``best`` may mean something else than ``select``: its class is not of this library,
-    or the two come from different classes."""
+    """Whether ``best`` may mean something else than ``select``.
+
+    It may where its class is not of this library, or where the two come from different classes.
+    """
     homes = [_home(policy, name) for name in ("best", "select")]
     return homes[0] is not homes[1] or not homes[0].__module__.startswith("surefoot.")
 

@@ -12,13 +12,13 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, MeanVarianceFloor, Terms
 from surefoot.policies.base import Policy, has
 
+# Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
 SLACK_OK, SLACK_SHORT = Reason.SLACK_OK, Reason.SLACK_SHORT
 _NO_RIVAL = (
     "with rho below the width of the rewards an arm of a larger mean may be worth less, so a score "
     "of means does not compare with it"
 )
 _GIVE_MVUCB = "MVUCB scores mean and variance"
-# Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
 
 
 class GenCB(Agent):

@@ -27,7 +27,6 @@ if TYPE_CHECKING:
 
 app = Commands(no_args_is_help=True, help="Write a ledger to a file.")
 
-_FAILED = "NOT VERIFIED: the promise may be broken"
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
 """How the files of a SQLite ledger end."""
 
@@ -146,7 +145,11 @@ def _report(
         except verifier.Unusable as error:
             raise InvalidInput(f"{redacted(ledger)}: {error}") from None
         if wrong := unlike():
-            report |= {"ok": False, "problems": report["problems"] + wrong, "verdict": _FAILED}
+            report |= {
+                "ok": False,
+                "problems": report["problems"] + wrong,
+                "verdict": verifier.FAILED,
+            }
         return report
 
 

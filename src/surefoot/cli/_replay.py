@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from surefoot.study.replay_findings import Findings
 
 OUT = Path("out")
+_TABS = {"tab": "\t", "\\t": "\t"}
 
 
 class Case(StrEnum):
@@ -208,9 +209,6 @@ def _subject(
         _TABS.get(delimiter, delimiter), decimal or USUAL.decimal, words or USUAL.words, missing
     )
     return own(file, default, arm or "arm", reward or "reward", spelling)
-
-
-_TABS = {"tab": "\t", "\\t": "\t"}
 
 
 def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:

@@ -42,14 +42,14 @@ class IndexPolicy:
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.record = record
-        self._told = 0
+        self._width = 0
         """How many units the range of rewards spans in an agent's books, once there are such."""
         self._kernels = _kernels.INDEX_KERNELS[type(record)]
         self._begin(0, self._kernels.init(record, self.n_arms))
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         compiled = _compiled.ready(type(self.record).__name__.removesuffix("Record"))
-        fits = self._told <= _FITS
+        fits = self._width <= _FITS
         rows = _compiled.arrays(state) if compiled is not None and fits else None
         self.turns, self._state = turns, state if rows is None else rows
         self._compiled = None if rows is None else compiled
@@ -65,7 +65,7 @@ class IndexPolicy:
         Then equal sums tie. What was learned in other units, by a file older than this for one, is
         converted to the nearest.
         """
-        self._told = width
+        self._width = width
         record = self.record
         if not hasattr(record, "unit") or record.unit == (unit := _kernels.unit_of(width)):
             return
@@ -171,8 +171,8 @@ class IndexPolicy:
         if hasattr(self.record, "unit"):  # that of the state; billionths in files older than units
             self.record = self.record._replace(unit=float(state.get("unit", _kernels.NANO)))
         self._begin(int(state["turns"]), rows)
-        if self._told:
-            self.count_in(self._told)
+        if self._width:
+            self.count_in(self._width)
 
     def config(self) -> dict[str, Any]:
         """JSON-able settings: the labels and the parameter record."""

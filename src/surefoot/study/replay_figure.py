@@ -34,10 +34,7 @@ def draw(findings: Findings, stem: Path) -> list[Path]:
     shown = findings.backtest.shown
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # told in one line by then
-        with style.sheet(title, caption, 2, _SIZE, shown) as (
-            figure,
-            (left, right),
-        ):
+        with style.sheet(title, caption, 2, _SIZE, shown) as (figure, (left, right)):
             for axes in (left, right):
                 axes.locator_params(axis="x", nbins=6)
                 axes.set_xlabel(findings.backtest.subject.play)

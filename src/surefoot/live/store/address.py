@@ -58,6 +58,6 @@ def _no_driver(problem: ImportError) -> MissingExtra:
     """psycopg is not there, or it is there and finds no libpq, which it says in several lines."""
     said = " ".join(str(problem).split())
     return MissingExtra(
-        f"PostgreSQL needs psycopg and the library libpq ({said}); install surefoot's extra "
-        "'live', which brings both"
+        f"PostgreSQL needs psycopg and the library libpq ({said}); in Surefoot's folder run: "
+        "pip install '.[live]', which brings both"
     )
