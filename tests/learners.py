@@ -7,8 +7,26 @@ import numpy as np
 from surefoot.agents.saving import _body, _canonical
 
 
+class Least:
+    """The least a policy can be: it takes any context and learns nothing."""
+
+    n_arms = 3
+
+    def select(self, context, rng):
+        return 0
+
+    def update(self, arm, reward, context):
+        pass
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+
+
 class Counter:
-    """Plays its arms in turn; the least a policy can be."""
+    """Plays its arms in turn, and keeps what it was told."""
 
     def __init__(self, n_arms: int) -> None:
         self.n_arms, self.turn, self.learnt = n_arms, 0, []

@@ -8,6 +8,7 @@ import sys
 import pytest
 
 import surefoot as sf
+from learners import Least
 from surefoot.errors import InvalidInput, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.store import open_store
@@ -16,24 +17,6 @@ from verifying import FILE
 
 def agent(policy=None):
     return sf.GenCB(policy or sf.UCB1(2), sf.RewardFloor(0.5, 0.5, reserve=9), seed=1)
-
-
-class Watcher:
-    """A policy that takes any context."""
-
-    n_arms = 2
-
-    def select(self, context, rng):
-        return 0
-
-    def update(self, arm, reward, context):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
 
 
 def deep(levels):
@@ -56,21 +39,21 @@ def saved(own, context, path):
 
 @pytest.mark.parametrize("context", [cyclic(), deep(600), deep(101), {"a": deep(600)}], ids=str)
 def test_a_context_that_is_too_deep_is_refused(tmp_path, context):
-    live = sf.Live(agent(Watcher()), MemoryStore())
+    live = sf.Live(agent(Least()), MemoryStore())
     before = live.account
     with pytest.raises(InvalidInput, match="flatten it"):
         live.select(context)
     assert live.account == before
-    other = agent(Watcher())
+    other = agent(Least())
     with pytest.raises(InvalidInput):
         saved(other, context, tmp_path / "agent.json")
     assert not (tmp_path / "agent.json").exists()
 
 
 def test_a_context_of_a_hundred_levels_is_kept(tmp_path):
-    with sf.Live(agent(Watcher()), tmp_path / "shop.db") as live:
+    with sf.Live(agent(Least()), tmp_path / "shop.db") as live:
         play = live.select(deep(99), id="a")
-    with sf.Live(agent(Watcher()), tmp_path / "shop.db") as again:
+    with sf.Live(agent(Least()), tmp_path / "shop.db") as again:
         assert again.select(deep(99), id="a") == play
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 import pytest
 
 import surefoot as sf
+from learners import Least
 from surefoot import (
     MVUCB,
     UCB1,
@@ -25,7 +26,7 @@ def agent(**settings):
     return GenCB(UCB1(2), floor, seed=1, default_competes=False)
 
 
-class Meddler:
+class Meddler(Least):
     """A policy that changes its agent while it chooses."""
 
     n_arms = 1
@@ -33,15 +34,6 @@ class Meddler:
     def select(self, context, rng):
         self.meddle()
         return 0
-
-    def update(self, arm, reward, context):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
 
 
 def test_the_next_play_is_decided_under_the_changed_floor():

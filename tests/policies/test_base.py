@@ -5,32 +5,15 @@ import re
 import numpy as np
 import pytest
 
+from learners import Least
 from surefoot.errors import InvalidInput
 from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Scoring
 from surefoot.policies.base import arm_chosen, arm_labels, arms_of, has, score_given
 
 
-class Greedy:
-    """The least a policy can be."""
-
-    n_arms = 3
-
-    def select(self, context, rng):
-        return 0
-
-    def update(self, arm, reward, context):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
-
-
 def without(name):
-    """A Greedy that lacks one thing."""
-    return type("Greedy", (Greedy,), {name: None})()
+    """A Least that lacks one thing."""
+    return type("Least", (Least,), {name: None})()
 
 
 @pytest.mark.parametrize(
@@ -43,9 +26,9 @@ def test_ours_follow_the_protocols(policy):
 
 
 def test_a_plain_class_is_a_policy_that_cannot_score():
-    assert isinstance(Greedy(), Policy)
-    assert not isinstance(Greedy(), Scoring)
-    assert arms_of(Greedy()) == (0, 1, 2)
+    assert isinstance(Least(), Policy)
+    assert not isinstance(Least(), Scoring)
+    assert arms_of(Least()) == (0, 1, 2)
 
 
 @pytest.mark.parametrize(
@@ -58,7 +41,7 @@ def test_a_plain_class_is_a_policy_that_cannot_score():
     ],
 )
 def test_a_policy_that_lacks_a_method_is_told_which(method, call):
-    message = f"Greedy is no policy: it lacks {call}"
+    message = f"Least is no policy: it lacks {call}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         arms_of(without(method))
 
@@ -80,29 +63,29 @@ def test_rows_and_points_have_no_labels(policy):
 
 
 def test_labels_without_arms_are_refused():
-    policy = Greedy()
+    policy = Least()
     policy.n_arms, policy.arms = None, ["a"]
-    with pytest.raises(InvalidInput, match="Greedy has n_arms = None, but 1 labels"):
+    with pytest.raises(InvalidInput, match="Least has n_arms = None, but 1 labels"):
         arms_of(policy)
 
 
 def test_labels_of_a_policy_are_as_many_as_its_arms():
-    policy = Greedy()
+    policy = Least()
     policy.arms = ["a", "b"]
-    with pytest.raises(InvalidInput, match=r"Greedy has n_arms = 3, but 2 labels"):
+    with pytest.raises(InvalidInput, match=r"Least has n_arms = 3, but 2 labels"):
         arms_of(policy)
 
 
 @pytest.mark.parametrize("n_arms", [0, -1, True, 1.5, "3", np.float64(3)], ids=repr)
 def test_a_policy_whose_number_of_arms_is_none_is_refused(n_arms):
-    policy = Greedy()
+    policy = Least()
     policy.n_arms = n_arms
     with pytest.raises(InvalidInput, match="n_arms = "):
         arms_of(policy)
 
 
 def test_an_attribute_that_is_no_method_does_not_count():
-    policy = Greedy()
+    policy = Least()
     policy.best = 2
     assert not has(policy, "best")
     assert has(UCB1(1), "best")
@@ -157,7 +140,7 @@ def test_a_long_wrong_value_is_shortened():
 
 @pytest.mark.parametrize("arm", [2, np.int64(2), np.uint8(2), np.array(2)], ids=repr)
 def test_every_kind_of_integer_is_an_arm(arm):
-    chosen = arm_chosen(Greedy(), arm, 3, [1, 2])
+    chosen = arm_chosen(Least(), arm, 3, [1, 2])
     assert (chosen, type(chosen)) == (2, int)
 
 
@@ -165,24 +148,24 @@ def test_every_kind_of_integer_is_an_arm(arm):
     "arm", [-1, 3, 1.0, np.float64(1), True, np.bool_(1), "1", None, [1]], ids=repr
 )
 def test_what_is_no_arm_is_refused(arm):
-    with pytest.raises(InvalidInput, match=r"^Greedy chose .*; an arm is an int in 0\.\.2$"):
-        arm_chosen(Greedy(), arm, 3, None)
+    with pytest.raises(InvalidInput, match=r"^Least chose .*; an arm is an int in 0\.\.2$"):
+        arm_chosen(Least(), arm, 3, None)
 
 
 def test_an_arm_that_is_not_allowed_is_refused():
     with pytest.raises(InvalidInput, match=r"chose arm 0, which is not among the allowed \[1, 2\]"):
-        arm_chosen(Greedy(), 0, 3, [1, 2])
+        arm_chosen(Least(), 0, 3, [1, 2])
 
 
 def test_a_score_is_any_number():
-    assert score_given(Greedy(), (1, 0.5)) == (1, 0.5)
-    assert score_given(Greedy(), (1, np.float32(0.5))) == (1, 0.5)
-    assert score_given(Greedy(), [1, float("inf")]) == (1, float("inf"))
+    assert score_given(Least(), (1, 0.5)) == (1, 0.5)
+    assert score_given(Least(), (1, np.float32(0.5))) == (1, 0.5)
+    assert score_given(Least(), [1, float("inf")]) == (1, float("inf"))
 
 
 @pytest.mark.parametrize(
     "answer", [1, None, (1,), (1, 2, 3), (1, None), (1, float("nan"))], ids=repr
 )
 def test_what_is_no_arm_and_score_is_refused(answer):
-    with pytest.raises(InvalidInput, match=r"^Greedy\.best returned .*; it returns an arm and"):
-        score_given(Greedy(), answer)
+    with pytest.raises(InvalidInput, match=r"^Least\.best returned .*; it returns an arm and"):
+        score_given(Least(), answer)
