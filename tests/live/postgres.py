@@ -81,25 +81,15 @@ def version(initdb: Path) -> float:
 @contextmanager
 def cluster(binaries: Path, **settings: str) -> Iterator[str]:
     """A server with settings of one's own, gone with its data afterwards."""
-    user = unprivileged()
     home = Path(tempfile.mkdtemp(prefix="surefoot-pg-"))
-    data = home / "data"
-    if user:
-        shutil.chown(home, user)
-    options = {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []} if user else {}
-    options |= {"cwd": home, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    port = free_port()
+    data, options, port = home / "data", as_whom(home), free_port()
     flags = {
         "port": str(port), "listen_addresses": "127.0.0.1", "unix_socket_directories": "",
         "max_connections": "60", "shared_buffers": "16MB",
     } | settings  # fmt: skip
     server = None
     try:
-        subprocess.run(
-            [binaries / "initdb", "-D", data, "-A", "trust", "-U", "surefoot", "-E", "UTF8",
-             "--locale=C", "--no-sync"],
-            check=True, **options,
-        )  # fmt: skip
+        init(binaries, data, options)
         server = subprocess.Popen(
             [binaries / "postgres", "-D", data, *(f"--{k}={v}" for k, v in flags.items())],
             **options,
@@ -114,12 +104,32 @@ def cluster(binaries: Path, **settings: str) -> Iterator[str]:
         shutil.rmtree(home, ignore_errors=True)
 
 
+def init(binaries: Path, data: Path, options: dict) -> None:
+    """Make the files of a cluster whose only user is surefoot."""
+    subprocess.run(
+        [binaries / "initdb", "-D", data, "-A", "trust", "-U", "surefoot", "-E", "UTF8",
+         "--locale=C", "--no-sync"],
+        check=True, **options,
+    )  # fmt: skip
+
+
 def unprivileged() -> str | None:
-    """Whom the server runs as where we are root, which it refuses to be."""
+    """Whom a server runs as where we are root, which it refuses to be."""
     if os.geteuid() != 0:
         return None
     known = {user.pw_name for user in pwd.getpwall()}
     return "postgres" if "postgres" in known else "nobody"
+
+
+def as_whom(home: Path) -> dict:
+    """How a server's process is started: in a folder of its own, and never as root."""
+    options = {"cwd": home, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
+    user = unprivileged()
+    if user is None:
+        return options
+    for path in (home, *home.iterdir()):
+        shutil.chown(path, user)
+    return options | {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
 
 
 def free_port() -> int:
@@ -143,17 +153,21 @@ def wait_for(url: str, server: subprocess.Popen) -> None:
 @pytest.fixture
 def pooler(database: str) -> Iterator[Callable[..., str]]:
     """Starts a PgBouncer before the database, one server connection a transaction; its URL."""
-    program = shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+    program = bouncer_program()
     if program is None:
         pytest.skip("no PgBouncer: install Debian's pgbouncer")
     with ExitStack() as running:
         yield lambda size=2: running.enter_context(bouncer(program, database, size))
 
 
+def bouncer_program() -> str | None:
+    return shutil.which("pgbouncer", path=f"{os.environ.get('PATH', '')}:/usr/sbin")
+
+
 @contextmanager
 def bouncer(program: str, database: str, size: int) -> Iterator[str]:
     """A PgBouncer in transaction mode; by its own process id it is ended."""
-    target, user = conninfo_to_dict(database), unprivileged()
+    target = conninfo_to_dict(database)
     home = Path(tempfile.mkdtemp(prefix="surefoot-bouncer-"))
     port, name = free_port(), target["dbname"]
     upstream = " ".join(f"{key}={target[key]}" for key in ("host", "port", "user", "password")
@@ -163,16 +177,7 @@ def bouncer(program: str, database: str, size: int) -> Iterator[str]:
         f"listen_port = {port}\nauth_type = any\npool_mode = transaction\n"
         f"default_pool_size = {size}\nunix_socket_dir =\nlogfile = {home / 'log'}\n"
     )
-    options = {}
-    if user:
-        group = pwd.getpwnam(user).pw_gid
-        for path in (home, home / "pgbouncer.ini"):
-            os.chown(path, pwd.getpwnam(user).pw_uid, group)
-        options = {"user": user, "group": group, "extra_groups": []}
-    server = subprocess.Popen(
-        [program, home / "pgbouncer.ini"], cwd=home, stdout=subprocess.DEVNULL,
-        stderr=subprocess.DEVNULL, **options,
-    )  # fmt: skip
+    server = subprocess.Popen([program, home / "pgbouncer.ini"], **as_whom(home))
     try:
         url = f"postgresql://{target['user']}@127.0.0.1:{port}/{name}"
         wait_for(url, server)

@@ -14,10 +14,11 @@ from typing import NamedTuple
 
 import psycopg
 
+from live.postgres import bouncer_program
 from rig import diary
 from rig.bench import ACCOUNT, Bench
 from rig.diary import NOW
-from rig.servers import PASSWORD, bouncer_program, pgbouncer
+from rig.servers import PASSWORD, pgbouncer
 
 SILENCE = 12.0
 """How long the network says nothing: longer than any call may take."""

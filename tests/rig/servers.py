@@ -1,6 +1,5 @@
 """The servers of the rig: a PostgreSQL that can be crashed, and a real pgbouncer before it."""
 
-import pwd
 import shutil
 import signal
 import subprocess
@@ -13,7 +12,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from live.postgres import free_port, programs, unprivileged, wait_for
+from live.postgres import as_whom, bouncer_program, free_port, init, programs, wait_for
 
 PASSWORD = "hunter2secret"
 """It is in every address that the workers get; it must be in nothing that they print."""
@@ -26,16 +25,6 @@ FLAGS = {
 }
 
 
-def as_whom(home: Path) -> dict:
-    """How a server's process is started: not as root, with a folder of its own."""
-    user = unprivileged()
-    options = {"cwd": home, "stdout": subprocess.DEVNULL, "stderr": subprocess.DEVNULL}
-    if user is None:
-        return options
-    shutil.chown(home, user)
-    return options | {"user": user, "group": pwd.getpwnam(user).pw_gid, "extra_groups": []}
-
-
 class Postgres:
     """A throw-away cluster."""
 
@@ -43,11 +32,7 @@ class Postgres:
         self.binaries, self.data = programs(), home / "data"
         self.options, self.port = as_whom(home), free_port()
         self.server: subprocess.Popen | None = None
-        subprocess.run(
-            [self.binaries / "initdb", "-D", self.data, "-A", "trust", "-U", "surefoot",
-             "-E", "UTF8", "--locale=C", "--no-sync"],
-            check=True, **self.options,
-        )  # fmt: skip
+        init(self.binaries, self.data, self.options)
 
     def address(self, database: str = "postgres", port: int | None = None) -> str:
         return f"postgresql://surefoot:{PASSWORD}@127.0.0.1:{port or self.port}/{database}"
@@ -101,10 +86,6 @@ def postgres() -> Iterator[Postgres | None]:
         shutil.rmtree(home, ignore_errors=True)
 
 
-def bouncer_program() -> str | None:
-    return shutil.which("pgbouncer", path="/usr/sbin:/usr/bin:/usr/local/bin:/usr/local/sbin")
-
-
 @contextmanager
 def pgbouncer(server: Postgres, pool: int = 3) -> Iterator[int]:
     """A pgbouncer in transaction mode with a small pool; yields its port."""
@@ -120,10 +101,7 @@ def pgbouncer(server: Postgres, pool: int = 3) -> Iterator[int]:
         "server_login_retry = 1\n"
         f"logfile = {home}/log\npidfile = {home}/pid\n"
     )
-    options = as_whom(home)
-    for file in home.iterdir():
-        file.chmod(0o644)
-    process = subprocess.Popen([bouncer_program(), home / "pool.ini"], **options)
+    process = subprocess.Popen([bouncer_program(), home / "pool.ini"], **as_whom(home))
     try:
         wait_for(server.address(port=port), process)
         yield port
