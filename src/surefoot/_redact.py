@@ -11,10 +11,13 @@ from typing import Any
 from urllib.parse import unquote
 
 _MASK = "***"
-_ADDRESS = re.compile(r"([A-Za-z][\w+.-]*://[^:@\s]*:)(?!\*\*\*@)(?:(?!://).)*@", re.DOTALL)
-_BARE = re.compile(r"""([^\s:/@'"=]+:)(?!//)[^\s@]+@""")
-"""The same without a scheme, or with one that is written wrongly."""
-_SETTING = re.compile(r"([\w%.-]+)(\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]+)")
+# Each begins where a word of its own begins: tried at every character of one that is long, it would
+# take the square of its length.
+_ADDRESS = re.compile(r"(?<=[\w+.-])(://[^:@\s]*:)(?!\*\*\*@)(?:(?!://).)*@", re.DOTALL)
+_BEFORE_AT = re.compile(r"(?<![^\s@])[^\s@]+(?=@)")
+_USER = re.compile(r"""(?<![^\s:/@'"=])[^\s:/@'"=]++:(?!//)(?=.)""")
+"""In what stands before an ``@``, without a scheme or with one that is written wrongly."""
+_SETTING = re.compile(r"(?<![\w%.-])([\w%.-]++)(\s*=\s*)('(?:\\.|[^'\\])*'|[^\s&]+)")
 _SECRET = ("pass", "pwd", "secret", "token")
 
 
@@ -30,7 +33,12 @@ def redacted(text: str) -> str:
     database, as in ``postgresql://secret@host``: nothing tells it from a name.
     """
     text = _ADDRESS.sub(rf"\1{_MASK}@", text)
-    return _SETTING.sub(_setting, _BARE.sub(rf"\1{_MASK}@", text))
+    return _SETTING.sub(_setting, _BEFORE_AT.sub(_bare, text))
+
+
+def _bare(found: re.Match[str]) -> str:
+    user = _USER.search(found[0])
+    return found[0] if user is None else f"{found[0][: user.end()]}{_MASK}"
 
 
 def _setting(found: re.Match[str]) -> Any:
