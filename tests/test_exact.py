@@ -154,6 +154,11 @@ def test_shown(value, text):
     assert shown(value) == text
 
 
+def test_what_is_written_in_several_lines_is_shown_in_one():
+    assert shown(np.eye(2)) == "array([[1., 0.], [0., 1.]])"
+    assert shown("a\n  b") == "'a\\n  b'"
+
+
 @given(low=DECIMALS, high=DECIMALS)
 def test_reach_is_the_most_a_play_can_move(low, high):
     low, high = sorted((low, high))

@@ -133,11 +133,12 @@ def _labelled(value: Any, what: str, remedy: str) -> InvalidInput:
 
 
 def shown(value: object) -> str:
-    """A value as an error message shows it: short, whatever it is, and without a password."""
+    """A value as an error message shows it: a short line, whatever it is, without a password."""
     try:
         text = repr(redacted(value)) if type(value) is str else redacted(repr(value))
     except ValueError:  # Python writes no int of more than 4300 digits
         text = f"<{type(value).__name__} of too many digits>"
+    text = " ".join(map(str.strip, text.split("\n")))  # arrays and frames write several
     return text if len(text) <= 60 else text[:57] + "..."
 
 

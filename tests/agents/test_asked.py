@@ -127,6 +127,7 @@ def test_real_pandas_and_polars_tables_are_refused():
 def test_bool_features_are_numbers():
     bools = np.array([[True, False], [False, True]])
     assert np.array_equal(sf.LinUCB(bools).features, np.eye(2))
+    assert np.array_equal(sf.LinearArms(bools, [0.5, True]).means, [0.5, 1])
     agent = contextual()
     agent.update(agent.select(bools), True)
     assert sf.LinearArms([[True, False]], [0.5, 1]).means.tolist() == [0.5]

@@ -56,8 +56,9 @@ def test_ours_follow_the_protocol(environment):
         for turn in range(1, 50):
             reward = environment.pull(key=3, turn=turn, arm=arm)
             assert type(reward) is float
-            assert low <= reward <= high
-            units = Decimal(repr(reward)).scaleb(environment.places)
+            paid = Decimal(repr(reward))
+            assert low <= paid <= high
+            units = paid.scaleb(environment.places)
             assert units == units.to_integral_value()
 
 
