@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.agents.play import Reason
 from surefoot.errors import InvalidInput
+from surefoot.simulation.checks import has_kernels
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -151,11 +152,17 @@ COINS = {"arm": [0] * 4 + [1] * 4, "reward": [0, 0, 1, 1, 0, 1, 1, 1]}
 MIXED = {"arm": [0] * 4 + [1] * 4, "reward": [0, 0, 1, 1, 0, 1, 1, 0.5]}
 
 
+def test_a_log_of_coins_goes_to_the_engine():
+    agent = sf.GenCB(sf.KLUCB(2), sf.MeanVarianceFloor(0.7, 0.2, 1))
+    assert has_kernels(agent, sf.ReplayLog(COINS))
+    assert not has_kernels(agent, sf.ReplayLog(MIXED))
+
+
 @pytest.mark.parametrize(
     ("environment", "fast"),
     [
         (sf.BernoulliArms([0.75, 0.8]), True),
-        (sf.ReplayLog(COINS), True),
+        pytest.param(sf.ReplayLog(COINS), True, marks=pytest.mark.slow),
         (sf.ReplayLog(MIXED), False),
         (sf.BetaArms([2, 3], [2, 2]), False),
     ],

@@ -102,7 +102,7 @@ def test_json_means_the_same_in_ascii(monkeypatch):
     "settings",
     [
         {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "COLUMNS": "20"},
-        {"PYTHONIOENCODING": "cp1252", "NO_COLOR": "1"},
+        pytest.param({"PYTHONIOENCODING": "cp1252", "NO_COLOR": "1"}, marks=pytest.mark.slow),
         {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ],
     ids=["ascii", "cp1252", "C"],

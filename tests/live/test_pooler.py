@@ -50,7 +50,7 @@ def test_readers_leave_nothing_to_who_comes_after_them(pooler):
         with Live(agent(), address) as live:
             for _ in range(3):
                 live.update(live.select(), 1)
-        for _ in range(4):
+        for _ in range(2):
             command = [sys.executable, "-m", "surefoot", "status", address, "--account", "default"]
             subprocess.run(command, check=True, capture_output=True, timeout=120)
         for number in range(30):
@@ -85,7 +85,7 @@ with Live(GenCB(UCB1(3), floor, seed=1), sys.argv[1]) as live:
 """
 
 
-@pytest.mark.parametrize("size", [1, 2])
+@pytest.mark.parametrize("size", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_two_processes_play_through_a_small_pool(pooler, size):
     address = pooler(size)
     command = [sys.executable, "-c", PLAYS, address]

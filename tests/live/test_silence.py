@@ -28,7 +28,7 @@ def bounded(times=2):
     assert time.monotonic() - begun < times * TIMEOUT + SLACK
 
 
-@pytest.fixture(params=[SWALLOWS, DEAF])
+@pytest.fixture(params=[SWALLOWS, pytest.param(DEAF, marks=pytest.mark.slow)])
 def silence(request):
     return request.param
 
