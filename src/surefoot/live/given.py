@@ -53,14 +53,14 @@ class Given(NamedTuple):
         """What a decision's entry says of its play; ``own``: whether it is this agent's."""
         told = entry.payload
         terms, context = terms_of(told), unpack(told.get("context"))
+        version = entry.config_version
         if entry.kind != "decision.held":
             books: Any = agent._books
-            default = cls(False, None, -1, -1, context, terms, books.low, books.high)
-            return default._replace(version=entry.config_version)
+            return cls(False, None, -1, -1, context, terms, books.low, books.high, version=version)
         named = Named.of(told)
         action = named.action(agent) if own else None
         low, high, missing = told["low"], told["high"], told.get("missing")
-        return cls(True, *named, action, context, terms, low, high, missing, entry.config_version)
+        return cls(True, *named, action, context, terms, low, high, missing, version)
 
     def again(self) -> dict[str, Any]:
         """What is needed of this play, for the entry of a report after its expiry.

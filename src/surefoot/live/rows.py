@@ -53,6 +53,9 @@ class Derived:
 
     They are in a file that SQLite keeps for itself and deletes, so memory stays as it is however
     many plays there are: about 150 bytes of disk a play.
+
+    Holds when: the entries are right, which is the verifier's to say. Does not hold when: they were
+    edited as the rows were.
     """
 
     def __init__(self) -> None:

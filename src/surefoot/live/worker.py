@@ -406,14 +406,16 @@ class Worker:
         unsure = found[0].state == "expired" and given.missing is not None
         return Own(found[0], given, None, unsure)
 
-    def _flush_if_due(self, needed: Needed = _ALWAYS, *play: Any) -> Entry | None:
+    def _flush_if_due(
+        self, needed: Needed = _ALWAYS, asked: Request | None = None, own: str | None = None
+    ) -> Entry | None:
         """Flush if it is time; nobody waits for another who is at it, as the journal has it all."""
         with self._lock:
             due = self._due
         if not due or not self._turn.acquire(blocking=False):
             return None
         try:
-            return self._flush(needed, *play)
+            return self._flush(needed, asked, own)
         finally:
             self._turn.release()
 

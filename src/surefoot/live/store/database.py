@@ -87,7 +87,7 @@ class DatabaseStore(Store):
 
     def account(self, account: str) -> AccountRow:
         with self._reading() as connection:
-            return _known(_account(connection, account), account)
+            return _existing(_account(connection, account), account)
 
     def transact(self, account: str, work: Callable[[Tx], T]) -> T:
         job: Job[T] = Job(account, lambda group: group.pending(account).run(work))
@@ -113,7 +113,7 @@ class DatabaseStore(Store):
         with self._reading() as connection:
             found = Rows(connection).read_play(account, play)
             if found is None:
-                _known(_account(connection, account), account)
+                _existing(_account(connection, account), account)
             return found
 
     def snapshot(self, account: str, seq: int, blob: bytes, experiment: str = "") -> None:
@@ -138,7 +138,7 @@ class DatabaseStore(Store):
     def latest_snapshot(self, account: str, experiment: str = "") -> tuple[int, bytes] | None:
         where = {"key_account": account, "key_experiment": experiment}
         with self._reading() as connection:
-            _known(_account(connection, account), account)
+            _existing(_account(connection, account), account)
             for row in connection.execute(sql.SNAPSHOTS, where).all():
                 if _checksum(row.blob) == row.checksum:
                     return row.seq, bytes(row.blob)
@@ -264,7 +264,7 @@ class Moment(Rows):
 
     def __init__(self, connection: sa.Connection, account: str) -> None:
         super().__init__(connection)
-        self.row = _known(_account(connection, account), account)
+        self.row = _existing(_account(connection, account), account)
 
     def entries(self) -> Iterator[Entry]:
         """All its entries, in order, streamed."""
@@ -307,7 +307,7 @@ class Group(Rows):
         if found is None:
             name = account if isinstance(account, str) else None
             rows = self._rows(sql.LOCK_ACCOUNT, key_name=name)
-            locked = _known(AccountRow(*rows[0]) if rows else None, account)
+            locked = _existing(AccountRow(*rows[0]) if rows else None, account)
             ground = self._known.ground(locked, self.read_ends)
             found = Pending(locked, self, self._time(self.connection), ground)
             self._pending[account] = found
@@ -427,7 +427,7 @@ def _account_move(pending: Pending) -> dict[str, Any]:
     return {**sql.account_values(row), **key}
 
 
-def _known(row: AccountRow | None, account: str) -> AccountRow:
+def _existing(row: AccountRow | None, account: str) -> AccountRow:
     if row is None:
         raise unknown_account(account)
     return row

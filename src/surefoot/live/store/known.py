@@ -30,7 +30,11 @@ class Ground(NamedTuple):
 
 
 class Known:
-    """The ends of the accounts' chains, as this process last saw them committed."""
+    """The ends of the accounts' chains, as this process last saw them committed.
+
+    Holds when: this process saw what is gone. Does not hold when: it started afterwards; then only
+    a head that was kept elsewhere tells.
+    """
 
     def __init__(self) -> None:
         self._lock = threading.Lock()
