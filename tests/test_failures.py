@@ -2,8 +2,10 @@
 
 import json
 import os
+import socket
 import subprocess
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -179,3 +181,79 @@ def test_a_fault_of_ours_is_one_line_and_its_traceback_is_to_be_had(error, shown
     last = done.stderr.splitlines()[-1]
     assert last.startswith("error: this is a fault of surefoot: ")
     assert last.endswith("SUREFOOT_TRACEBACK=1 shows where")
+
+
+def place(folder, kind):
+    """A path where no SQLite file can be, and what is said of it."""
+    path = folder / kind
+    if kind == "pipe":
+        os.mkfifo(path)
+        return path, "is a pipe, a socket or a device"
+    if kind == "socket":
+        with socket.socket(socket.AF_UNIX) as end:
+            end.bind(str(path))
+        return path, "is a pipe, a socket or a device"
+    if kind == "loop":
+        path.symlink_to(path)
+        return path, "cannot be opened: Too many levels"
+    if kind == "lost":
+        path.symlink_to(folder / "nowhere" / "shop.db")
+        return path, "the folder of .* does not exist"
+    path.write_text("")
+    return path / "shop.db", "the folder of .* does not exist"
+
+
+@pytest.mark.parametrize("kind", ["pipe", "socket", "loop", "lost", "below a file"])
+def test_a_store_where_no_file_can_be_is_one_line(tmp_path, monkeypatch, kind):
+    monkeypatch.chdir(tmp_path)  # a socket's path must be short
+    path, said = place(Path(), kind)
+    for call in (
+        lambda: sf.Live(agent(), path),
+        lambda: open_store(path),
+        lambda: open_store(path.absolute()),
+    ):
+        with pytest.raises((InvalidInput, StoreUnavailable), match=said) as error:
+            call()
+        assert "\n" not in str(error.value)
+
+
+def test_a_link_to_a_file_that_is_not_there_yet_makes_it(tmp_path):
+    (tmp_path / "link").symlink_to(tmp_path / "shop.db")
+    with sf.Live(agent(), tmp_path / "link") as live:
+        live.select()
+    assert open_store(tmp_path / "shop.db", read_only=True).accounts() == ["default"]
+
+
+@pytest.mark.parametrize("encoding", ["ascii", "cp1252", "utf-16"])
+def test_the_verifier_speaks_to_any_terminal(ledger, encoding):
+    environment = os.environ | {"PYTHONIOENCODING": encoding}
+    command = [sys.executable, str(FILE), str(ledger)]
+    done = subprocess.run(command, capture_output=True, env=environment, check=False)
+    assert done.returncode == 0
+    assert "verified: the promise holds" in done.stdout.decode(encoding)
+    assert done.stderr == b""
+
+
+def test_a_folder_that_may_not_be_searched_is_one_line(tmp_path):
+    """A child that is not root asks, for root may search everything."""
+    tmp_path.chmod(0)
+    path, said = tmp_path / "shop.db", []
+    child = os.fork()
+    if child == 0:
+        if os.geteuid() == 0:
+            os.setuid(65534)
+        for call in (
+            lambda: sf.load(path),
+            lambda: agent().save(path),
+            lambda: sf.Live(agent(), path),
+            lambda: open_store(path, read_only=True),
+        ):
+            try:
+                call()
+            except StoreUnavailable as error:
+                said.append("\n" not in str(error))
+            except BaseException:  # noqa: BLE001
+                break
+        os._exit(0 if said == [True] * 4 else 1)
+    assert os.waitpid(child, 0)[1] == 0
+    tmp_path.chmod(0o700)

@@ -9,20 +9,25 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from surefoot._redact import redacted
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, StoreUnavailable
 
 
 def checked_path(path: str | os.PathLike[str], what: str) -> Path:
-    """A path that the system can look for, there or not; InvalidInput that says why it cannot."""
+    """A path that the system can look for, there or not; InvalidInput that says why it cannot.
+
+    StoreUnavailable where a folder on the way may not be searched.
+    """
     try:
         os.lstat(path)
     except FileNotFoundError:
         pass
     except (OSError, ValueError) as problem:
-        if isinstance(problem, NotADirectoryError | PermissionError):
+        if isinstance(problem, NotADirectoryError):
             return Path(path)  # said where it is opened
         why = problem.strerror if isinstance(problem, OSError) else problem
         name = repr(redacted(str(path)))
+        if isinstance(problem, PermissionError):
+            raise StoreUnavailable(f"{what} = {name} cannot be reached: {why}") from None
         raise InvalidInput(f"{what} = {name[:60]} can be no file: {why}") from None
     return Path(path)
 

@@ -10,8 +10,7 @@ played, a reward above its range as the range's end until it is acknowledged.
 
 Exit code 0: it holds. 1: it does not, or a reward was below its range. 2: nothing can be said.
 141: the reader of the report closed the pipe. A tail cut off or rewritten shows only against a head
-kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``. Memory grows with the plays that can still
-change, and with the ids that callers gave, of which no two plays may have one.
+kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``. Memory grows with open plays and given ids.
 """
 
 from __future__ import annotations
@@ -584,6 +583,7 @@ def main() -> int:
     parser.add_argument("--head", help="a hash that was kept: HEX or SEQ:HEX")
     parser.add_argument("--json", action="store_true", help="print the report as JSON")
     asked = parser.parse_args()
+    getattr(sys.stdout, "reconfigure", dict)(errors="backslashreplace")  # a terminal may be ASCII
     try:
         with asked.file.open("rb") as file:
             report = verify(iter(lambda: file.readline(LONGEST), b""), asked.head)

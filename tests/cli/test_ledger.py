@@ -1,5 +1,9 @@
 import contextlib
+import errno
+import io
 import json
+import os
+import socket
 import sqlite3
 import subprocess
 import sys
@@ -278,3 +282,40 @@ def test_somebody_elses_file_is_no_ledger_and_stays_as_it_is(surefoot, tmp_path,
     code, _, err = surefoot(*command, "places.sqlite")
     assert (code, "is no ledger of surefoot" in err) == (2, True)
     assert (tmp_path / "places.sqlite").read_bytes() == before
+
+
+def test_what_cannot_be_reached_is_no_verdict(surefoot):
+    """Exit code 1 of verify means that the ledger does not hold, and nothing else."""
+    with socket.socket() as taken:
+        taken.bind(("127.0.0.1", 0))  # and nobody listens
+        url = f"postgresql://a@127.0.0.1:{taken.getsockname()[1]}/b"
+        code, out, err = surefoot("verify", url)
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+    assert err.startswith("error: the store failed, it could not be read")
+
+
+@pytest.mark.parametrize("damaged", [b"SQLite format 3\0" + bytes(2000), b"SQLite format 3\0"])
+def test_a_database_that_cannot_be_read_is_no_verdict(surefoot, tmp_path, damaged):
+    (tmp_path / "shop.db").write_bytes(damaged)
+    code, out, err = surefoot("verify", "shop.db")
+    assert (code, out, len(err.splitlines())) == (2, "", 1)
+
+
+def test_a_verdict_that_could_not_be_written_is_none(surefoot, export, monkeypatch):
+    class Full(io.StringIO):
+        def flush(self):
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+    monkeypatch.setattr("sys.stdout", Full())
+    with pytest.raises(SystemExit) as left:
+        app(["verify", "shop.ndjson"])
+    assert left.value.code == 2
+
+
+@pytest.mark.parametrize("command", ["verify", "status"])
+def test_a_pipe_a_device_and_a_lost_link_are_one_line(surefoot, tmp_path, command):
+    os.mkfifo(tmp_path / "pipe")
+    (tmp_path / "lost").symlink_to("nowhere/shop.db")
+    for place in ("pipe", "lost", "/dev/null", "."):
+        code, out, err = surefoot(command, place)
+        assert (code, out, len(err.splitlines())) == (2, "", 1)

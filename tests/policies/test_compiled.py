@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.agents import conucb, moss
 from surefoot.errors import InvalidInput
-from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, _compiled
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, _compiled, _kernels
 from surefoot.policies._index import IndexPolicy
 
 pytest.importorskip("numba")
@@ -180,3 +180,14 @@ def test_a_linear_policy_that_is_corrected_says_the_same_compiled_and_plain(wrap
     for policy in (plain, compiled):
         assert np.allclose(policy.theta_hat, told.theta_hat, rtol=1e-12, atol=1e-12)
         assert policy.peek(601)[0] == told.peek(601)[0]
+
+
+def test_a_class_of_the_same_name_elsewhere_gets_none_of_our_compiled_code(wrappers, monkeypatch):
+    """Compiled wrappers belong to a class, not to what it is called."""
+    ours = type(UCB1(2).record)
+    theirs = type(ours.__name__, (ours,), {"__module__": "theirs"})
+    kernels = _kernels.INDEX_KERNELS[ours]
+    monkeypatch.setitem(_kernels.INDEX_KERNELS, theirs, kernels)
+    monkeypatch.setattr(_compiled, "_READY", wrappers)
+    assert IndexPolicy(UCB1(2).record, 2, None)._compiled is not None
+    assert IndexPolicy(theirs(*UCB1(2).record), 2, None)._compiled is None

@@ -58,7 +58,8 @@ def verify(
     the verdict. Exit code 1 if there is a problem: an edit, a gap, a swap, a
     broken chain, an event that cannot be, a total that is off, a promise
     missed, or a reward below its declared range, which the promise rules
-    out. Of a database also a row of the account, a play or a lease that is
+    out. Exit code 2 if nothing can be said: the ledger cannot be reached or
+    read. Of a database also a row of the account, a play or a lease that is
     not what the entries say, or is missing: ids are answered by these.
 
     A missing tail, or a ledger written anew from some entry on, shows only
@@ -71,8 +72,9 @@ def verify(
     """
     from surefoot.verifier import sentence
 
-    report = _report(ledger, account, head)
-    echo(json.dumps(report) if as_json else sentence(report))
+    with _no_verdict():
+        report = _report(ledger, account, head)
+        echo(json.dumps(report) if as_json else sentence(report))
     if not report["ok"]:
         raise typer.Exit(1)
 
@@ -127,6 +129,21 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
     echo(f"{last.get('seq', 0):,} entries are in {out}")
     if "seq" in last:
         echo(f"head {last['seq']}:{last['hash']}")
+
+
+@contextmanager
+def _no_verdict() -> Iterator[None]:
+    """Keep the code of "does not hold" from what could not be read, or not be told."""
+    from surefoot.errors import InvalidInput, SurefootError
+
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except (OSError, SurefootError) as error:
+        why, where = getattr(error, "strerror", None), getattr(error, "filename", None)
+        said = f"{why}: {where}" if why and where else why or str(error)
+        raise InvalidInput(said) from error
 
 
 def _report(

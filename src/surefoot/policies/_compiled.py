@@ -27,12 +27,13 @@ class Live(NamedTuple):
     What they are called with is up to the policy; each has its signature behind it.
     """
 
+    name: str
     texts: tuple[Callable[..., Any], ...]
     signatures: tuple[str, ...]
 
 
-LIVE: dict[str, Live] = {}
-"""By the name of the policy whose kernels they wrap."""
+LIVE: dict[type, Live] = {}
+"""By the class whose kernels they wrap: two modules may each have a class of one name."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,12 +49,12 @@ class Compiled:
     calls: tuple[Callable[..., Any], ...]
 
 
-_READY: dict[str, Compiled] = {}
+_READY: dict[type, Compiled] = {}
 
 
-def ready(name: str) -> Compiled | None:
-    """The compiled wrappers of a policy; None where nothing was warmed up."""
-    return _READY.get(name)
+def ready(kind: type) -> Compiled | None:
+    """The compiled wrappers of a policy, by its key in LIVE; None where nothing was warmed up."""
+    return _READY.get(kind)
 
 
 def wrap_index(
@@ -74,7 +75,8 @@ def wrap_index(
         f"void(int64, float64, {rest})",
         f"float64(int64, {rest})",
     )
-    LIVE[record.__name__.removesuffix("Record")] = Live(texts, signatures[: len(texts)])
+    name = record.__name__.removesuffix("Record")
+    LIVE[record] = Live(name, texts, signatures[: len(texts)])
 
 
 @jittable
@@ -134,17 +136,17 @@ def warm_up() -> list[str]:
     anew = []
     with compiling() as njit:
         teach()
-        for name, live in sorted(LIVE.items()):
-            if name in _READY:
+        for kind, live in sorted(LIVE.items(), key=lambda item: item[1].name):
+            if kind in _READY:
                 continue
             dispatchers = [
                 njit(text, signature)
                 for text, signature in zip(live.texts, live.signatures, strict=True)
             ]
             if not all(sum(getattr(one.stats, "cache_hits", {}).values()) for one in dispatchers):
-                anew.append(name)
+                anew.append(live.name)
             pairs = zip(dispatchers, live.signatures, strict=True)
-            _READY[name] = Compiled(tuple(one.get_overload(types) for one, types in pairs))
+            _READY[kind] = Compiled(tuple(one.get_overload(types) for one, types in pairs))
     return anew
 
 

@@ -48,7 +48,7 @@ class IndexPolicy:
         self._begin(0, self._kernels.init(record, self.n_arms))
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
-        compiled = _compiled.ready(type(self.record).__name__.removesuffix("Record"))
+        compiled = _compiled.ready(type(self.record))
         fits = self._width <= _FITS
         rows = _compiled.arrays(state) if compiled is not None and fits else None
         self.turns, self._state = turns, state if rows is None else rows

@@ -68,15 +68,6 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
 
 
 _TURN = "float64[::1], float64[::1], int64, float64[::1]"
-LIVE["LinUCB and C2UCB"] = Live(
-    (_live_choose, _live_scores, _live_top, _live_learn),
-    (
-        f"Tuple((int64, float64))({_TURN})",
-        f"void({_TURN})",
-        f"boolean(int64[::1], {_TURN})",
-        "void(int64, float64, float64[::1], float64[::1])",
-    ),
-)
 
 
 class Optimist:
@@ -124,7 +115,7 @@ class Optimist:
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.growth = growth * (self.feature_bound / math.sqrt(self.ridge)) ** 2
         self.bias = math.sqrt(self.ridge) * self.theta_bound
-        self._compiled = _compiled.ready("LinUCB and C2UCB")
+        self._compiled = _compiled.ready(Optimist)
         self._begin(0, _ridge.fresh(d, self.ridge))
 
     def _begin(self, turns: int, ridge: tuple[Any, ...]) -> None:
@@ -234,3 +225,15 @@ def reward_given(reward: Any, what: str = "reward") -> float:
     if not abs(number) <= MOST:
         raise InvalidInput(f"{what} = {shown(reward)} is beyond ±{MOST:g}; rescale the rewards")
     return number
+
+
+LIVE[Optimist] = Live(
+    "LinUCB and C2UCB",
+    (_live_choose, _live_scores, _live_top, _live_learn),
+    (
+        f"Tuple((int64, float64))({_TURN})",
+        f"void({_TURN})",
+        f"boolean(int64[::1], {_TURN})",
+        "void(int64, float64, float64[::1], float64[::1])",
+    ),
+)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sqlite3
+import stat
 import time
 from collections.abc import Iterator
 from contextlib import closing, contextmanager, suppress
@@ -48,10 +49,7 @@ class SQLiteStore(DatabaseStore):
         if str(path) == ":memory:":
             raise InvalidInput("':memory:' is no file; use open_store(':memory:')")
         path = checked_path(path, "store").absolute()  # of the folder that the process is in now
-        if not path.parent.is_dir():
-            raise InvalidInput(f"the folder of {name} does not exist; make it first")
-        if path.is_dir():
-            raise InvalidInput(f"{name} is a folder; name a file in it")
+        _check_place(path, name)
         self._beside = Beside(path.resolve()) if read_only else None
         self._placed = Placed(path, name)
         url = sa.URL.create("sqlite", database=str(path))
@@ -128,6 +126,23 @@ class SQLiteStore(DatabaseStore):
         with self._reading() as connection:
             connection.exec_driver_sql("BEGIN")
             yield connection
+
+
+def _check_place(path: Path, name: str) -> None:
+    """Whether a regular file is there or can be made; SQLite would open a pipe or a device."""
+    try:
+        mode = path.stat().st_mode
+    except (FileNotFoundError, NotADirectoryError):
+        place = Path(os.path.realpath(path))  # a link may lead to what is not there
+        if not place.parent.is_dir():
+            raise InvalidInput(f"the folder of {name} does not exist; make it first") from None
+        return
+    except OSError as problem:
+        raise StoreUnavailable(f"{name} cannot be opened: {problem.strerror}") from None
+    if stat.S_ISDIR(mode):
+        raise InvalidInput(f"{name} is a folder; name a file in it")
+    if not stat.S_ISREG(mode):
+        raise InvalidInput(f"{name} is a pipe, a socket or a device; name a file")
 
 
 class Placed:
