@@ -122,7 +122,6 @@ def test_what_is_no_set_is_named(make, message):
         ([[1, 2], [3, 4]], "X is of shape (2, 2)"),
         ([[[1]]], "X is of shape (1, 1, 1)"),
         ([["1", "2", "3"]] * 2, "features must be numbers"),
-        ([[True, False, True]] * 2, "X has dtype bool"),
         ([[1, 2, None]] * 2, "X has dtype object"),
         (np.ma.masked_array([[1.0, 2.0, 3.0]] * 2, [[0, 0, 1]] * 2), "or gaps"),
         ([[1, 2, 3], [4, math.nan, 6]], "X[1][1] is nan"),

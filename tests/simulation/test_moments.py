@@ -1,6 +1,7 @@
 """The filter never decides wrongly, and where it is in doubt the integers decide."""
 
 from decimal import Decimal
+from fractions import Fraction
 
 import pytest
 from hypothesis import given
@@ -57,8 +58,8 @@ def test_what_the_filter_decides_is_what_the_integers_decide(data):
     if state.n:
         slack, error = slack_near(near, state.n, state.total, *digits)
         assert sign_near(slack, error) in (int(floor.constants.kept(state)), -1)
-        true = Decimal(floor.constants.slack(state)) / floor.constants.unit
-        assert abs(true - Decimal(slack)) <= Decimal(error) + Decimal(1) / floor.constants.unit
+        true, unit = floor.constants.slack(state), floor.constants.unit
+        assert abs(Fraction(true, unit) - Fraction(slack)) <= Fraction(error) + Fraction(1, unit)
 
 
 def test_it_decides_nearly_always():

@@ -35,7 +35,7 @@ def test_anything_else_is_refused(target):
 @pytest.mark.parametrize("package", ["sqlalchemy", "alembic"])
 def test_a_missing_package_is_one_line_that_says_what_to_do(tmp_path, monkeypatch, package):
     monkeypatch.setitem(sys.modules, package, None)
-    with pytest.raises(MissingExtra, match=rf"{package}.*surefoot\[live\]"):
+    with pytest.raises(MissingExtra, match=rf"{package}.*'\.\[live\]'"):
         open_store(tmp_path / "shop.db")
 
 

@@ -2,7 +2,7 @@ import os
 import shutil
 import sqlite3
 import threading
-from contextlib import ExitStack
+from contextlib import ExitStack, closing
 
 import pytest
 
@@ -291,3 +291,12 @@ def test_a_log_that_others_have_done_with_before_is_no_harm(tmp_path):
         with SQLiteStore(tmp_path / "ledger.db") as second:
             fund(second, 1)
         closing.join()
+
+
+def test_a_store_whose_connections_all_broke_is_no_deleted_log(ledger):
+    """An interrupt may cost every pooled connection; the log is then the next program's to end."""
+    with open_store(ledger) as store:
+        store._reads.dispose()
+        with closing(sqlite3.connect(ledger)) as connection:
+            connection.execute("SELECT * FROM account").fetchall()
+        assert store.transact("shop", explore_for_nothing).seq == 2

@@ -52,6 +52,8 @@ class SQLiteStore(DatabaseStore):
         _check_place(path, name)
         self._beside = Beside(path.resolve()) if read_only else None
         self._placed = Placed(path, name)
+        self._anchor: sa.Connection | None = None
+        """Open as long as we are: the last connection to be closed, anybody's, deletes the log."""
         url = sa.URL.create("sqlite", database=str(path))
         engine = sa.create_engine(
             self._beside.url if self._beside else url,
@@ -65,6 +67,7 @@ class SQLiteStore(DatabaseStore):
         try:
             self._check()
             if not read_only:
+                self._anchor = self._anchored()
                 self._placed.watch("-wal", "-shm")
         except BaseException as problem:
             self.close()
@@ -72,7 +75,15 @@ class SQLiteStore(DatabaseStore):
                 raise DamagedFile(f"{name} is no SQLite file") from problem
             raise
 
+    def _anchored(self) -> sa.Connection:
+        connection = self._reads.connect()
+        connection.execute(sql.ACCOUNTS).all()  # from its first reading on it has the log
+        connection.rollback()
+        return connection
+
     def close(self) -> None:
+        if self._anchor is not None and not self._writer.foreign:
+            self._anchor.close()
         super().close()
         if self._beside is not None and not self._writer.foreign:
             self._beside.sweep()
@@ -112,6 +123,7 @@ class SQLiteStore(DatabaseStore):
 
     @contextmanager
     def _reading(self) -> Iterator[sa.Connection]:
+        self._writer.check()
         try:
             self._placed.check("it could not be read")
             with super()._reading() as connection:
@@ -160,7 +172,7 @@ class Placed:
         self._look()
 
     def watch(self, *ends: str) -> None:
-        """Look at the log as well: from our first connection on it stays as long as we do."""
+        """Look at the log as well, which from here on stays as long as we do."""
         self._paths += [Path(f"{self._paths[0]}{end}") for end in ends]
         self._look()
 
