@@ -92,7 +92,7 @@ def test_a_full_disk_leaves_what_was_saved(tmp_path):
     path = tmp_path / "agent.json"
     command = [sys.executable, "-c", code, str(path)]
     done = subprocess.run(command, capture_output=True, text=True, check=True)
-    assert "cannot be written, what was there is kept: File too large" in done.stdout
+    assert "cannot be written, what was there is kept: File too large; mend that" in done.stdout
     assert sf.load(path).account.plays == 0
     assert [file.name for file in tmp_path.iterdir()] == ["agent.json"]
 

@@ -40,7 +40,7 @@ COMMANDS = {
 def shop(tmp_path_factory):
     """A folder with a log and a ledger whose names are in no small encoding."""
     folder = tmp_path_factory.mktemp("shop")
-    lines = f"arm,reward\n\xfc,1\n{SHOE} \u2026,0\n\xfc,0\n{SHOE} \u2026,1\n" * 1
+    lines = f"arm,reward\n\xfc,1\n{SHOE} \u2026,0\n\xfc,0\n{SHOE} \u2026,1\n"
     (folder / "l.csv").write_text(lines + lines.partition("\n")[2] * 20, encoding="utf-8")
     floor = sf.RewardFloor(0.5, 0.1)
     agent = sf.GenCB(sf.UCB1(arms=["\xfc", SHOE]), floor, seed=0)

@@ -72,7 +72,8 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
     except OSError as problem:
         why = problem.strerror or problem
         raise StoreUnavailable(
-            f"path = {target} cannot be written, what was there is kept: {why}"
+            f"path = {target} cannot be written, what was there is kept: {why}; mend that, or give "
+            "another path"
         ) from problem
 
 
@@ -123,7 +124,10 @@ def _read(path: Path) -> dict[str, Any]:
             f"path = {path} does not exist; give the file that save wrote, or start a new agent"
         ) from None
     except OSError as problem:
-        raise StoreUnavailable(f"{path} cannot be read: {problem.strerror or problem}") from problem
+        why = problem.strerror or problem
+        raise StoreUnavailable(
+            f"path = {path} cannot be read: {why}; mend that, or give another path"
+        ) from problem
     except (RecursionError, ValueError) as error:
         raise DamagedFile(f"{path} is not a saved agent: it is not JSON ({error})") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:

@@ -28,6 +28,7 @@ def said(error):
     [
         ("postgresql://ann:Xyzzy@host:port/shop", "is no address"),
         ("postgresql://ann:Xyzzy@host:99999/shop", "has the port 99999"),
+        ("postgresql://ann:Xyzzy@host:0/shop", "has the port 0"),
         ("postgresql://ann:Xyzzy@a:1,b:2/shop", "host=a:5432&host=b:5432"),
         ("postgresql://ann:Xy@zzy@host/shop", "write '@' as %40"),
         ("postgresql://an/n:Xyzzy@host/shop", "write '/' as %2F"),

@@ -39,7 +39,7 @@ def address(url: str) -> sa.URL:
         ) from None
     if "@" in place and not place.startswith("@") and read.username is None:
         raise _refused(url, "has a '/' or ':' in its user; write '/' as %2F and ':' as %3A")
-    if not 0 <= (read.port or 0) < 65_536:
+    if read.port is not None and not 0 < read.port < 65_536:
         raise _refused(url, f"has the port {read.port}; a port is within 1..65535")
     known = {option.keyword.decode() for option in pq.Conninfo.get_defaults()}
     for name, value in read.query.items():
