@@ -522,3 +522,37 @@ def test_parts_of_any_type_are_a_problem_and_no_crash(writer):
             for value in (None, [], {}, "x", -1, True, [[]], {"tuple": 5}, [{}]):
                 report = verify(lines(forged(writer.entries, at, path, value)))
                 assert report["ok"] or report["problems"][0].startswith("entry ")
+
+
+@pytest.mark.parametrize(
+    ("at", "path", "value", "said"),
+    [
+        (4, "payload.told", [], "told is []"),
+        (4, "payload.told", ["0.3"], "told is ['0.3']"),
+        (4, "payload.capped", 0, "capped is 0, expected False"),
+        (5, "payload.lease", 1, "lease is 1, expected a str"),
+    ],
+)
+def test_a_part_of_another_type_is_no_equal(writer, at, path, value, said):
+    """JSON's false is not 0, and only a super arm is told a list: one reward of each base arm."""
+    writer.decide("a", True)
+    writer.settle("a", 300)
+    writer.grant("l", 500)
+    assert verify(lines(writer.entries))["ok"]
+    assert said in problem(lines(forged(writer.entries, at, path, value)))
+
+
+@pytest.mark.parametrize("name", ["value", "floor", "hold", "deposit", "upper"])
+def test_a_floor_whose_plays_bring_their_default_has_no_terms_of_its_own(name):
+    writer = Writer("per_play", reserve=700)
+    assert verify(lines(writer.entries))["ok"]
+    first = problem(lines(forged(writer.entries, 1, f"payload.floor.{name}", 9)))
+    assert first == f"entry 1: {name} is 0.009, expected None"
+
+
+def test_zero_is_not_false(writer):
+    """An amount of a play's own default that is 0 may not be written as false."""
+    writer.decide("a", False, own="0")
+    assert verify(lines(writer.entries))["ok"]
+    first = problem(lines(forged(writer.entries, 3, "payload.floor", False)))
+    assert first == "entry 3: floor is False, expected 0"

@@ -66,8 +66,8 @@ def must(fine: object, what: str, found: Any, due: Any, say: Any = str) -> None:
 def agree(found: Entry, due: Entry, say: Any = str, of: str = "") -> None:
     """Stop where the parts of an entry are not what they have to be."""
     for name, value in due.items():
-        if found.get(name) != value:
-            must(False, f"{of}{name}", found.get(name), value, say)
+        if (has := found.get(name)) != value or type(has) is not type(value):  # False == 0
+            must(False, f"{of}{name}", has, value, say)
 
 
 _encode = json.JSONEncoder(sort_keys=True, separators=(",", ":"), allow_nan=False).encode
@@ -156,6 +156,7 @@ class Configuration:
         self.target = None if target is None else self.scale * exact(target, "target")
         self.recent: dict[str, Entry] = {}
         self.terms: Entry | None = None if default is None else self.of(said, True)
+        agree(said, {} if self.terms else dict.fromkeys((*TERMS, "hold")), self.say)
         given, settings = part(config, "floor", dict), part(config, "settings", dict)
         agree(given, {name: said.get(name) for name in GIVEN}, of="config.floor.")
         low, high = (*part(given, "reward_range", list), None, None)[:2]
@@ -173,9 +174,8 @@ class Configuration:
         given = said.get("default")
         must(given is not None or self.terms, "default", given, "the play's own")
         terms = self._derived(given) if given is not None else self.terms or {}
-        due = {"loss": terms["hold"], "high": terms["upper"]}
-        if explores:
-            due = {"hold": terms["hold"], "low": self.low, "high": self.high}
+        held = {"hold": terms["hold"], "low": self.low, "high": self.high}
+        due = held if explores else {"loss": terms["hold"], "high": terms["upper"]}
         agree(said, {name: terms[name] for name in TERMS} | due, self.say)
         return terms
 
@@ -236,8 +236,8 @@ class Experiment:
         must(before != after, f"what {kind} changes", labels, "an arm")
         return 0, 0, 0
 
-    def may_explore(self, payload: Entry, version: int) -> None:
-        """Stop at what the experiment could not decide: under a lease, never in all its version."""
+    def may_explore(self, payload: Entry, version: int) -> int:
+        """Stop at what it could not decide, under a lease: ever; a super arm's parts, or -1."""
         leased, arm, index = payload.get("lease"), payload.get("arm"), whole(payload, "index")
         must(not self.versions[version - 1].shadow, "an exploration", arm, "none in shadow mode")
         runs = self.ran[version - 1] if leased else not self.paused
@@ -250,6 +250,7 @@ class Experiment:
         off = (index, version) in self.barred if leased else index in self.removed
         must(not off, "an exploration", arm, "no arm that was removed")
         must(index in payload.get("allowed", (index,)), "index", index, "one that was allowed")
+        return len(arm["tuple"]) if isinstance(arm, dict) else -1
 
 
 @dataclass(slots=True)
@@ -275,6 +276,7 @@ class Play:
     items: list[list[int]]
     reward: int = 0
     again: Any = ()  # what a late reward repeats of it
+    parts: int = -1  # how many base arms it is made of, if it is
 
 
 LEGAL = {  # what a play may be before an entry of a kind; "played" is a random default's
@@ -384,7 +386,7 @@ class Ledger:
         play = self.plays[name] = Play(state, entry["experiment"], config, terms, -hold, order)
         self.count["decisions"] += 1
         self.count["explorations"] += explores
-        row = None if lease is None else self._drawn(str(lease), entry["experiment"], hold, payload)
+        row = None if lease is None else self._drawn(entry["experiment"], hold, payload)
         found, window = payload.get("deadline"), config.window
         due = (row.at if row else entry["at"]) + window if window else None
         none = found is None and not explores  # older ledgers date no default
@@ -392,7 +394,7 @@ class Ledger:
         must(none or later or found == due, "deadline", found, due)
         if not explores:
             return 0, 0, 0
-        of.may_explore(payload, asked)
+        play.parts = of.may_explore(payload, asked)
         agree(payload, {"missing": config.low if config.worst else None}, self.say)
         play.again = {name: payload.get(name) for name in ("arm", "index", "missing")}
         play.items.append(self.reported.add(-hold))
@@ -402,9 +404,9 @@ class Ledger:
             return 0, hold, 0
         return (0, 0, 0) if row.state == "live" else (hold, hold, 0)
 
-    def _drawn(self, lease: str, experiment: str, hold: int, payload: Entry) -> Lease:
+    def _drawn(self, experiment: str, hold: int, payload: Entry) -> Lease:
         """The lease that a decision was made under, and pays for it."""
-        row: Any = self.leases.get(lease)
+        row: Any = self.leases.get(lease := part(payload, "lease", str))
         there = row is not None and row.state != "returned" and row.experiment == experiment
         must(there, "lease", lease, "one that its experiment was granted and has")
         before, row.left = row.left, row.left - hold
@@ -424,7 +426,7 @@ class Ledger:
         must(payload.get("play", name) == name, "play", payload.get("play"), name)
         self._told(play, kind, payload)
         worth, play.state, asked = self._now(play, kind, payload)
-        must(payload.get("asked", 0) == asked, "asked", payload.get("asked", 0), asked, self.say)
+        agree({"asked": 0, **payload}, {"asked": asked}, self.say)
         gain, play.worth = worth - play.worth, worth
         self.sure += gain
         if kind == "decision.confirmed":
@@ -446,7 +448,7 @@ class Ledger:
         must(kind in REWARDED, f"reward of {kind}", payload["reward"], "none")
         reward, told = whole(payload, "reward"), payload.get("told")
         due = reward  # another policy alone knows what its base rewards make
-        if not isinstance(told, list):
+        if not isinstance(told, list) or len(told) != play.parts:
             due = in_units(told.get("reward") if isinstance(told, dict) else told, self.places)
         elif play.config.sums:
             due = floor(play.config.scale * sum(exact(one, "told") for one in told))
@@ -495,24 +497,22 @@ class Ledger:
         return 0, 0, amount if grants else -amount
 
     def _leased(self, entry: Entry, payload: Entry) -> Moved:
-        kind, name = entry["kind"], str(payload.get("lease"))
+        kind, name = entry["kind"], part(payload, "lease", str)
         self.of(entry)
         if kind == "lease.granted":
             amount, most = whole(payload, "amount"), self.slack
             must(name not in self.leases, "lease", name, "an id that no other lease has")
             must(0 < amount <= most, "amount", amount, f"within (0, {self.say(most)}]", self.say)
             agree(payload, {"epoch": entry["seq"]})
-            later = whole(payload, "expires") > entry["at"]
-            must(later, "expires", payload["expires"], "after its grant")
+            must(whole(payload, "expires") > entry["at"], "expires", payload["expires"], "later")
             self.leases[name] = Lease(amount, amount, entry["experiment"], entry["at"])
             return 0, amount, 0
         row: Any = self.leases.get(name)
         live = row and row.state == "live" and row.experiment == entry["experiment"]
         must(live, f"{kind} of lease", name, "one that is live")
-        left = row.left
-        agree(payload, {"unspent": left, "spent": row.granted - left}, self.say)
+        agree(payload, {"unspent": row.left, "spent": row.granted - row.left}, self.say)
         row.state = kind.removeprefix("lease.")
-        return (-left, -left, 0) if row.state == "forfeited" else (0, -left, 0)
+        return -row.left if row.state == "forfeited" else 0, -row.left, 0
 
     def report(self) -> dict[str, Any]:
         """All that was found; the promise over the first plays, however many, included."""
