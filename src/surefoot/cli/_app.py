@@ -14,7 +14,7 @@ from typer.core import TyperGroup
 import surefoot
 from surefoot._redact import redacted
 from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
-from surefoot.cli._commands import Commands
+from surefoot.cli._commands import Commands, reason
 from surefoot.cli._legible import echo, legible
 from surefoot.errors import InvalidInput, SurefootError
 
@@ -61,8 +61,7 @@ class OneLine(TyperGroup):
         except SurefootError as error:
             _fail(str(error), 1)
         except OSError as error:
-            where = f": {error.filename}" if error.filename else ""
-            _fail(f"{error.strerror or error}{where}", 1)
+            _fail(reason(error), 1)
         except Exception as error:  # noqa: BLE001  # a bug is one line as well, and says so
             _fail(f"this is a fault of surefoot: {error!r}; {_TRACEBACK}=1 shows where", 70)
         sys.exit(code)

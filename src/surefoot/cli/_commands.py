@@ -1,4 +1,4 @@
-"""What all commands have in common: an option that takes one value is given once."""
+"""What all commands have in common: options are given once, and what fails is said in one way."""
 
 from __future__ import annotations
 
@@ -34,3 +34,9 @@ class Commands(typer.Typer):
     def command(self, *args: Any, **extra: Any) -> Callable[[F], F]:
         """Add a command, as ``typer.Typer.command`` does."""
         return super().command(*args, **{"cls": Once, **extra})
+
+
+def reason(error: Exception) -> str:
+    """What went wrong; of an error of the system, its reason and the file."""
+    why, where = getattr(error, "strerror", None), getattr(error, "filename", None)
+    return f"{why}: {where}" if why and where else str(why or error)

@@ -13,7 +13,7 @@ import typer
 
 from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
-from surefoot.cli._commands import Commands
+from surefoot.cli._commands import Commands, reason
 from surefoot.cli._legible import echo
 
 if TYPE_CHECKING:
@@ -141,9 +141,7 @@ def _no_verdict() -> Iterator[None]:
     except BrokenPipeError:
         raise
     except (OSError, SurefootError) as error:
-        why, where = getattr(error, "strerror", None), getattr(error, "filename", None)
-        said = f"{why}: {where}" if why and where else why or str(error)
-        raise InvalidInput(said) from error
+        raise InvalidInput(reason(error)) from error
 
 
 def _report(
