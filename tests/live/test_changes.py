@@ -247,3 +247,11 @@ def test_what_cannot_be_removed_is_named_as_arms(arms, message):
     with pytest.raises(InvalidInput, match=message) as error:
         live.remove_arms(arms)
     assert "allowed" not in str(error.value)
+
+
+@pytest.mark.parametrize("call", ["add_arms", "remove_arms"])
+@pytest.mark.parametrize("arms", [1, None, 0.5])
+def test_arms_that_are_no_list_of_labels(lives, call, arms):
+    with pytest.raises(InvalidInput, match=r"arms = .* must be a list of labels"):
+        getattr(lives[0], call)(arms)
+    assert kinds(lives[0]).count("experiment.opened") == len(kinds(lives[0])) - 1

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any
 
-from surefoot._exact import exact
+from surefoot._exact import exact, shown
 from surefoot.agents.play import short
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live.fold import Fold
@@ -112,7 +112,7 @@ class Changes:
 
         A repeat changes nothing.
         """
-        labels = arms if isinstance(arms, str | bytes) else list(arms)
+        labels = _listed(arms)
 
         def work(tx: Tx) -> None:
             if self._sound(tx).lacks(labels):
@@ -125,7 +125,7 @@ class Changes:
 
         A repeat changes nothing.
         """
-        labels = arms if isinstance(arms, str | bytes) else list(arms)
+        labels = _listed(arms)
 
         def work(tx: Tx) -> None:
             fold = self._sound(tx)
@@ -148,3 +148,13 @@ class Changes:
                 "this agent is opened again; reports are still taken"
             )
         return fold
+
+
+def _listed(arms: Any) -> Any:
+    """Labels, read once; a text is left to whoever refuses it."""
+    if isinstance(arms, str | bytes):
+        return arms
+    try:
+        return list(arms)
+    except TypeError:
+        raise InvalidInput(f"arms = {shown(arms)} must be a list of labels") from None
