@@ -257,6 +257,18 @@ def test_a_link_that_leads_elsewhere_now_is_another_file(opened, tmp_path):
         assert "was replaced" in refused(lambda: store.account("shop"), StoreUnavailable)
 
 
+@pytest.mark.parametrize("end", ["-wal", "-shm"])
+def test_the_log_of_a_linked_file_is_beside_the_file(opened, tmp_path, end):
+    opened.close()
+    link = tmp_path / "link.db"
+    link.symlink_to(tmp_path / "folder" / "ledger.db")
+    with SQLiteStore(link) as store:
+        removed(tmp_path / "folder" / f"ledger.db{end}")
+        assert "while it was open" in refused(
+            lambda: store.transact("shop", explore), StoreUnavailable
+        )
+
+
 def test_a_new_connection_is_to_the_same_file(opened, tmp_path):
     """A pool opens one where several threads read; by then the path may lead elsewhere."""
     with opened._reads.connect(), opened._reads.connect(), opened._reads.connect():

@@ -173,7 +173,8 @@ class Placed:
 
     def watch(self, *ends: str) -> None:
         """Look at the log as well, which from here on stays as long as we do."""
-        self._paths += [Path(f"{self._paths[0]}{end}") for end in ends]
+        file = self._paths[0].resolve()  # SQLite's log is beside the file that a link leads to
+        self._paths += [Path(f"{file}{end}") for end in ends]
         self._look()
 
     def check(self, what: str) -> None:
