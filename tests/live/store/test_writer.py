@@ -1,4 +1,5 @@
 import os
+import sys
 import threading
 
 import pytest
@@ -84,3 +85,36 @@ def test_a_forked_child_opens_its_own(monkeypatch):
     monkeypatch.undo()
     assert os.getpid() == inherited._process
     inherited.close()
+
+
+def test_an_interrupt_in_what_threading_does_in_python_leaves_no_lock_taken():
+    """Ctrl-C strikes between two calls: where one returns, what it had taken is taken."""
+    struck = 0
+    one = Writer(lambda jobs: [job.attempt(7) for job in jobs], 5)
+    one.do(Job("a", id))
+
+    def strike(frame, event, argument):
+        nonlocal left
+        if frame.f_code.co_filename == threading.__file__ and event in ("call", "return"):
+            left -= 1
+            if left < 0:
+                raise KeyboardInterrupt
+        return strike
+
+    for turn in range(30):
+        left = turn
+        sys.settrace(strike)
+        try:
+            one.do(Job("a", id))
+        except KeyboardInterrupt:
+            struck += 1
+        finally:
+            sys.settrace(None)
+        answers = []
+        ask = lambda to=answers: to.append(one.do(Job("a", str)))  # noqa: E731
+        later = threading.Thread(target=ask, daemon=True)
+        later.start()
+        later.join(5)
+        assert answers == ["7"]
+    assert struck
+    one.close()

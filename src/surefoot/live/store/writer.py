@@ -83,7 +83,9 @@ class Writer:
         self._commit = commit
         self._timeout = timeout
         self._jobs: deque[Job[Any]] = deque()
-        self._wake = threading.Condition(threading.Lock())
+        self._lock = threading.Lock()
+        """Taken by itself: an interrupt on entering a Condition may leave its lock taken."""
+        self._wake = threading.Condition(self._lock)
         self._thread: threading.Thread | None = None
         self._closed = False
         self._process = os.getpid()
@@ -93,7 +95,7 @@ class Writer:
         self.check()
         if threading.current_thread() is self._thread:
             raise inside_a_work()
-        with self._wake:
+        with self._lock:
             self.check()
             if self._thread is None:
                 self._thread = threading.Thread(target=self._run, name="surefoot", daemon=True)
@@ -117,7 +119,7 @@ class Writer:
         """Write what waits, then stop; a commit that hangs is left to itself."""
         if self.foreign:
             return
-        with self._wake:
+        with self._lock:
             self._closed = True
             self._wake.notify()
         if self._thread is not None:
@@ -135,7 +137,7 @@ class Writer:
                 job.finish(error)
 
     def _next(self) -> list[Job[Any]]:
-        with self._wake:
+        with self._lock:
             while True:
                 while self._jobs and self._jobs[0].claimed:  # its caller has given up
                     self._jobs.popleft()
