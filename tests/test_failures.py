@@ -257,3 +257,8 @@ def test_a_folder_that_may_not_be_searched_is_one_line(tmp_path):
         os._exit(0 if said == [True] * 4 else 1)
     assert os.waitpid(child, 0)[1] == 0
     tmp_path.chmod(0o700)
+
+
+def test_a_context_too_deep_to_be_shown_is_refused():
+    with pytest.raises(InvalidInput, match="of too many levels"):
+        agent().select(deep(5000))

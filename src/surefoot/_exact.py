@@ -138,6 +138,8 @@ def shown(value: object) -> str:
         text = repr(redacted(value)) if type(value) is str else redacted(repr(value))
     except ValueError:  # Python writes no int of more than 4300 digits
         text = f"<{type(value).__name__} of too many digits>"
+    except RecursionError:
+        text = f"<{type(value).__name__} of too many levels>"
     text = " ".join(map(str.strip, text.split("\n")))  # arrays and frames write several
     return text if len(text) <= 60 else text[:57] + "..."
 

@@ -5,12 +5,16 @@ import tracemalloc
 
 import pytest
 
+from live.postgres import postgres  # noqa: F401  (a fixture)
+from live.store.databases import address  # noqa: F401  (a fixture)
 from surefoot import UCB1, GenCB, Outcome, RewardFloor
 from surefoot.errors import PlayConflict
 from surefoot.live import Lease, MemoryStore, monitor
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from verifying import proved
+
+# ruff: noqa: F811
 
 FLOORS = {
     "constant": RewardFloor(0.5, 0.25),
@@ -211,32 +215,28 @@ def test_under_leases_a_report_crosses_the_reapers(tmp_path):
     assert Live(None, store).degraded is None
 
 
-def test_a_ledger_of_before_is_brought_up_to_date_and_read_as_it_is(tmp_path):
-    import sqlalchemy as sa
-
-    path, old = tmp_path / "shop.db", "state = 'open' AND role = 'explore' AND deadline IS NOT NULL"
-    with Live(agent(), path, reward_window=60) as live:
+def test_a_ledger_of_before_is_brought_up_to_date_and_read_as_it_is(address):
+    old = "state = 'open' AND role = 'explore' AND deadline IS NOT NULL"
+    with Live(agent(), address, reward_window=60) as live:
         play = live.select()
-    engine = sa.create_engine(f"sqlite:///{path}")
-    with engine.begin() as connection:
+    with open_store(address) as store, store._writes.begin() as connection:
         for statement in (
             "UPDATE surefoot_version SET version_num = '0001'",
             "DROP INDEX play_waiting",
             f"CREATE INDEX play_waiting ON play (account, deadline) WHERE {old}",
         ):
             connection.exec_driver_sql(statement)
-    engine.dispose()
-    with open_store(path, read_only=True) as store:
+    with open_store(address, read_only=True) as store:
         assert store.play("default", play.id).state == "open"
-    with Live(None, path) as live:
+    with Live(None, address) as live:
         live.expire(play)
         assert live.update(play) is Outcome.BOOKED
-    engine = sa.create_engine(f"sqlite:///{path}")
-    with engine.connect() as connection:
+    with open_store(address, read_only=True) as store, store._reads.connect() as connection:
         found = connection.exec_driver_sql("SELECT version_num FROM surefoot_version").scalar()
         index = connection.exec_driver_sql(
             "SELECT sql FROM sqlite_master WHERE name = 'play_waiting'"
+            if connection.dialect.name == "sqlite"
+            else "SELECT indexdef FROM pg_indexes WHERE indexname = 'play_waiting'"
         ).scalar()
-    engine.dispose()
     assert found == "0002"
     assert "role" not in index

@@ -6,7 +6,9 @@ from contextlib import ExitStack, closing
 
 import pytest
 
+from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import DamagedFile, StoreUnavailable
+from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from surefoot.live.store.sqlite import SQLiteStore
 from surefoot.testing import DurableStoreKit
@@ -312,3 +314,23 @@ def test_a_store_whose_connections_all_broke_is_no_deleted_log(ledger):
         with closing(sqlite3.connect(ledger)) as connection:
             connection.execute("SELECT * FROM account").fetchall()
         assert store.transact("shop", explore_for_nothing).seq == 2
+
+
+def test_a_copy_of_the_file_alone_has_none_of_what_is_in_the_log_beside(tmp_path):
+    """Why operate.md says to make a backup through SQLite and not with cp."""
+    path, copied, backed = (tmp_path / name for name in ("shop.db", "copied.db", "backed.db"))
+    with Live(GenCB(UCB1(2), RewardFloor(0.5, 0.5, reserve=9), seed=1), path) as live:
+        for _ in range(60):
+            live.update(live.select(), 1)
+        shutil.copy(path, copied)
+        with (
+            closing(sqlite3.connect(path)) as source,
+            closing(sqlite3.connect(backed)) as target,
+        ):
+            source.backup(target)
+        entries = len(list(live.store.entries("default")))
+    assert copied.stat().st_size == 4096
+    with pytest.raises(DamagedFile), open_store(copied, read_only=True) as store:
+        store.accounts()
+    with open_store(backed, read_only=True) as store:
+        assert len(list(store.entries("default"))) == entries > 120
