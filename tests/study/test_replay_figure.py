@@ -163,3 +163,30 @@ def test_all_that_is_written_stays_on_the_sheet_and_apart(drawn, arms, mean, spr
     (inset,) = figure.axes[0].child_axes
     assert inset.get_tightbbox().x0 > figure.axes[0].get_window_extent().x0
     assert figure.texts[0].get_window_extent().x1 <= figure.bbox.x1
+
+
+LABELS = {
+    "newlines": "a\nb\nc\nd\ne\nf",
+    "long": "x" * 200,
+    "long words": "word " * 60,
+    "right to left": "ברירת מחדל",
+    "emoji": "🚀🔥",
+    "dollars": "a$b$c",
+    "broken mathematics": r"$\frac{",
+}
+
+
+@pytest.mark.parametrize("label", LABELS.values(), ids=list(LABELS))
+def test_whatever_an_arm_is_called_the_plot_is_seen(drawn, label):
+    rows = log([0.5, 0.6])
+    rows["arm"] = [label if arm == "a" else f"not {label}" for arm in rows["arm"]]
+    figure = drawn(findings(rows, default=label))
+    figure.canvas.draw()
+    for axes in figure.axes[:2]:
+        plot, sheet = axes.get_window_extent(), figure.bbox
+        assert plot.width > 0.2 * sheet.width
+        assert plot.height > 0.4 * sheet.height
+        for text in axes.texts:
+            box = text.get_window_extent()
+            assert box.x1 <= sheet.x1
+            assert not (box.x0 < plot.x1 - 1 and "unguarded" in text.get_text())
