@@ -46,7 +46,7 @@ class Rarely(Store):
 
     def _begin(self) -> None:
         self._transaction = self._connection.begin()
-        self._group = Group(self._connection, self.inner._time)
+        self._group = Group(self._connection, self.inner._time, self.inner._known)
         self._works = 0
 
     def flush(self) -> None:
