@@ -101,7 +101,7 @@ class Writer:
                 self._thread = threading.Thread(target=self._run, name="surefoot", daemon=True)
                 self._thread.start()
             self._jobs.append(job)
-            self._wake.notify()
+            self._wake.notify_all()  # an interrupt in it may leave one listed who waits no more
         return job.wait(self._timeout)
 
     @property
@@ -121,7 +121,7 @@ class Writer:
             return
         with self._lock:
             self._closed = True
-            self._wake.notify()
+            self._wake.notify_all()  # an interrupt in it may leave one listed who waits no more
         if self._thread is not None:
             self._thread.join(self._timeout)
 
