@@ -9,8 +9,8 @@ reported, however many. An open exploration counts at its worst, an unreported d
 played, a reward above its range as the range's end until it is acknowledged.
 
 Exit code 0: it holds. 1: it does not, or a reward was below its range. 2: nothing can be said.
-141: the reader of the report closed the pipe. A tail cut off or rewritten shows only against a head
-kept elsewhere: ``--head HEX`` or ``--head SEQ:HEX``. Memory grows with open plays and given ids.
+74: the report cannot be written. 141: its reader closed the pipe. A tail cut off or rewritten shows
+only against a head kept elsewhere: ``--head HEX`` or ``SEQ:HEX``. Memory grows with open plays.
 """
 
 from __future__ import annotations
@@ -460,7 +460,7 @@ class Ledger:
 
     def _now(self, play: Play, kind: str, payload: Entry) -> tuple[int, str, int]:
         """What a play is surely worth after a report, its state ("" if final), what it asked."""
-        terms, config = play.terms, play.config
+        terms, config, reward = play.terms, play.config, play.reward
         random, f, deposit = kind == "default.valued", terms["floor"], terms["deposit"]
         if kind == "outcome.expired":
             return -terms["hold"], "expired", f
@@ -470,8 +470,7 @@ class Ledger:
             known = terms["upper"] is None
             return deposit, *(("", f) if known else ("played", terms["value"] - deposit))
         if kind == "breach.acknowledged":
-            return play.reward - f, "", 0
-        reward = play.reward
+            return reward - f, "", 0
         low, high = (terms["value"], terms["upper"]) if random else (config.low, config.high)
         above, below = reward > high and not random, reward < low or (random and reward > high)
         agree({"capped": False, "breach": False, **payload}, {"capped": above, "breach": below})
@@ -587,12 +586,13 @@ def main() -> int:
     try:
         with asked.file.open("rb") as file:
             report = verify(iter(lambda: file.readline(LONGEST), b""), asked.head)
-        print(json.dumps(report) if asked.json else sentence(report), flush=True)
-    except BrokenPipeError:  # the verdict was not heard, so no code may be taken for it
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-        return 141
     except (OSError, Unusable, ValueError) as error:  # ValueError: a path with a NUL
         parser.exit(2, f"error: {error}\n")
+    try:
+        print(json.dumps(report) if asked.json else sentence(report), flush=True)
+    except OSError as error:  # the verdict was not heard, so no code may be taken for it
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        parser.exit(*((141,) if isinstance(error, BrokenPipeError) else (74, f"error: {error}\n")))
     return 0 if report["ok"] else 1
 
 

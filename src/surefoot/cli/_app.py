@@ -15,7 +15,7 @@ import surefoot
 from surefoot._redact import redacted
 from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
 from surefoot.cli._commands import Commands, reason
-from surefoot.cli._legible import echo, legible
+from surefoot.cli._legible import Unwritten, echo, legible, telling
 from surefoot.errors import InvalidInput, SurefootError
 
 _TRACEBACK = "SUREFOOT_TRACEBACK"
@@ -25,9 +25,9 @@ _TRACEBACK = "SUREFOOT_TRACEBACK"
 class OneLine(TyperGroup):
     """A group whose expected errors are one line on stderr each, never a traceback.
 
-    Exit codes: 2 for what was asked wrongly, 1 for what went wrong, 70 for a fault of ours, 130
-    after Ctrl-C, 141 where whoever read the output closed the pipe. ``SUREFOOT_TRACEBACK=1`` in the
-    environment shows where it came from.
+    Exit codes: 2 for what was asked wrongly, 1 for what went wrong, 70 for a fault of ours, 74
+    for output that cannot be written, 130 after Ctrl-C, 141 where whoever read it closed the pipe.
+    ``SUREFOOT_TRACEBACK=1`` in the environment shows where it came from.
     """
 
     def invoke(self, ctx: Any) -> Any:
@@ -35,7 +35,8 @@ class OneLine(TyperGroup):
         try:
             result = super().invoke(ctx)
             if sys.stdout is not None:
-                sys.stdout.flush()
+                with telling():
+                    sys.stdout.flush()
         except (BrokenPipeError, SystemExit) as error:  # rich makes the one into the other
             if not any(isinstance(one, BrokenPipeError) for one in (error, error.__context__)):
                 raise
@@ -60,6 +61,8 @@ class OneLine(TyperGroup):
             _fail(str(error), 2)
         except SurefootError as error:
             _fail(str(error), 1)
+        except Unwritten as error:
+            _fail(f"{error.strerror}", 74)
         except OSError as error:
             _fail(reason(error), 1)
         except Exception as error:  # noqa: BLE001  # a bug is one line as well, and says so

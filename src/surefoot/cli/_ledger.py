@@ -14,7 +14,7 @@ import typer
 from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
 from surefoot.cli._commands import Commands, reason
-from surefoot.cli._legible import echo
+from surefoot.cli._legible import Unwritten, echo, telling
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -138,7 +138,7 @@ def _no_verdict() -> Iterator[None]:
 
     try:
         yield
-    except BrokenPipeError:
+    except (BrokenPipeError, Unwritten):
         raise
     except (OSError, SurefootError) as error:
         raise InvalidInput(reason(error)) from error
@@ -287,6 +287,7 @@ def _heard(lines: Iterator[bytes], counts: _Counts) -> Iterator[bytes]:
         counts.take(line)
 
 
+@telling()
 def _show(report: dict[str, Any], monitors: Monitors) -> None:
     from rich.console import Console
 

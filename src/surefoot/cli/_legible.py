@@ -53,12 +53,28 @@ def legible() -> Iterator[None]:
                 stream.reconfigure(errors=errors)
 
 
+class Unwritten(OSError):
+    """What a command says cannot be written: its output, and no file that it works on."""
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Name what fails in here as output that is not written; a closed pipe stays what it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritten(error.errno, f"the output cannot be written: {error.strerror}") from error
+
+
 def echo(message: str, *, err: bool = False) -> None:
     """Print a line in the encoding of its stream: typer's own sends UTF-8 where that is ASCII."""
     stream = sys.stderr if err else sys.stdout
     if stream is not None:  # as in a process without a terminal
-        stream.write(f"{message}\n")
-        stream.flush()
+        with telling():
+            stream.write(f"{message}\n")
+            stream.flush()
 
 
 def _told(message: Warning | str, *_: Any, **__: Any) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._legible import echo_json
+from surefoot.cli._legible import echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
 from surefoot.cli._replay import AsJson, Base, Seed, Workers
 
@@ -136,6 +136,7 @@ def _can_draw() -> None:
             raise missing_extra("study", package)
 
 
+@telling()
 def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
     from rich import box

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._legible import echo_json
+from surefoot.cli._legible import echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
 
 if TYPE_CHECKING:
@@ -211,6 +211,7 @@ def _subject(
     return own(file, default, arm or "arm", reward or "reward", spelling)
 
 
+@telling()
 def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
     from rich import box

@@ -9,7 +9,7 @@ from typing import Annotated, Any, NamedTuple
 import typer
 
 from surefoot.cli._commands import Commands
-from surefoot.cli._legible import echo, echo_json
+from surefoot.cli._legible import echo, echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
 
 app = Commands()
@@ -309,6 +309,7 @@ def _tell_kept(store: Any, total: int, stopped: bool) -> None:
             tell(f"{store.kept} runs are kept, {total} shown; {way}")
 
 
+@telling()
 def _show(summary: dict[str, Any], out: Path) -> None:
     """The verdicts summed up, and the summary as one table a panel, on stdout."""
     from rich import box
