@@ -1,11 +1,13 @@
 import warnings
+from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
+matplotlib = pytest.importorskip("matplotlib")
 font_manager = pytest.importorskip("matplotlib.font_manager")
 
-from surefoot.study import fonts  # noqa: E402
+from surefoot.study import fonts, style  # noqa: E402
 
 SHOE = "\N{CJK UNIFIED IDEOGRAPH-9774}"
 
@@ -49,3 +51,27 @@ def test_a_font_that_cannot_be_read_has_nothing(tmp_path):
     with warnings.catch_warnings():
         warnings.simplefilter("error")
         fonts._add(str(tmp_path / "bad.ttf"))
+
+
+def shipped(monkeypatch, *only):
+    """A machine with no other fonts than those that matplotlib brings, or some of these."""
+    data = Path(matplotlib.get_data_path())
+    known = [one for one in font_manager.fontManager.ttflist if data in Path(one.fname).parents]
+    known = [one for one in known if not only or one.name in only]
+    monkeypatch.setattr(font_manager.fontManager, "ttflist", known)
+    monkeypatch.setattr(font_manager, "findSystemFonts", list)
+
+
+def test_a_font_of_boxes_that_matplotlib_ships_stands_in_for_nothing(monkeypatch):
+    shipped(monkeypatch)
+    with pytest.warns(UserWarning, match=r"no font of this machine has 対 照: .*fonts-noto-cjk"):
+        assert fonts.families("対照") == ["DejaVu Sans"]
+
+
+def test_a_font_of_one_weight_stands_in_without_a_word(monkeypatch, caplog, tmp_path):
+    regular = "STIXSizeFiveSym"
+    shipped(monkeypatch, fonts.OURS, regular)
+    with style.sheet("\N{TOP PARENTHESIS}", "") as (figure, _):
+        assert matplotlib.rcParams["font.family"] == [fonts.OURS, regular]
+        figure.savefig(tmp_path / "x.png")
+    assert not caplog.records

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import unicodedata
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 
 OURS = "DejaVu Sans"
 """It ships with matplotlib: the same on every machine."""
 _SHOWN = 8
+_ALIKE = 10
+"""Characters to a glyph, on average, from which on a font draws stand-ins: boxes, or nothing."""
 
 
 def families(text: str) -> list[str]:
@@ -43,15 +48,36 @@ def families(text: str) -> list[str]:
     return found
 
 
+@contextmanager
+def quiet() -> Iterator[None]:
+    """Let a font without a bold face stand in for one without a word of it on stderr."""
+    log = logging.getLogger("matplotlib.font_manager")
+    log.addFilter(_no_weight)
+    try:
+        yield
+    finally:
+        log.removeFilter(_no_weight)
+
+
+def _no_weight(record: logging.LogRecord) -> bool:
+    return "font weight" not in str(record.msg)
+
+
 @cache
 def _characters(file: str) -> frozenset[str]:
-    """All that a font file has; nothing where it cannot be read."""
+    """All that a font file has; nothing where it cannot be read, or draws one box for them all.
+
+    Last Resort, which ships with matplotlib, claims each of the 1,114,112 and has 371 glyphs.
+    """
     from matplotlib.ft2font import FT2Font
 
     try:
-        return frozenset(map(chr, FT2Font(file).get_charmap()))
+        glyphs = FT2Font(file).get_charmap()
     except (OSError, RuntimeError, ValueError):
         return frozenset()
+    if len(glyphs) > _ALIKE * len(set(glyphs.values())):
+        return frozenset()
+    return frozenset(map(chr, glyphs))
 
 
 def _add(file: str) -> None:

@@ -96,7 +96,7 @@ def sheet(
         from matplotlib.figure import Figure
     except ImportError:
         raise missing_extra("study", "matplotlib") from None
-    with mpl.rc_context():
+    with mpl.rc_context(), fonts.quiet():
         mpl.rcdefaults()  # a user's matplotlibrc changes nothing
         mpl.rcParams.update({**_RC, "font.family": fonts.families(title + caption + labels)})
         width, plots = size
