@@ -176,6 +176,7 @@ LABELS = {
 }
 
 
+@pytest.mark.filterwarnings("ignore:no font of this machine has")
 @pytest.mark.parametrize("label", LABELS.values(), ids=list(LABELS))
 def test_whatever_an_arm_is_called_the_plot_is_seen(drawn, label):
     rows = log([0.5, 0.6])
@@ -190,3 +191,15 @@ def test_whatever_an_arm_is_called_the_plot_is_seen(drawn, label):
             box = text.get_window_extent()
             assert box.x1 <= sheet.x1
             assert not (box.x0 < plot.x1 - 1 and "unguarded" in text.get_text())
+
+
+def test_what_only_plays_the_default_gains_nothing_and_leaves_no_doubt(drawn):
+    log = {"arm": ["a", "b"] * 150, "reward": [0.1, 0.7, 0.7, 0.1, 0.3, 0.2] * 50}
+    found = findings(log, alpha=0.00001, runs=6)
+    assert (found.measure(GUARDED, "gain") == 0).all()
+    rows = found.frame.filter(agent=GUARDED)
+    assert (rows["gain"] == 0).all()
+    assert "\N{PLUS-MINUS SIGN}" not in " ".join([found.headline(), *found.notes()])
+    left = drawn(found).axes[0]
+    assert left.get_title(loc="left") == "What exploring changed"
+    assert "guarded\n0" in {text.get_text() for text in left.texts}

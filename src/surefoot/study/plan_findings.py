@@ -11,7 +11,7 @@ from surefoot.simulation.result import spread
 from surefoot.study import output
 from surefoot.study.output import versions, write_json
 from surefoot.study.plan import PLAUSIBLE, POOR, Outlook, Point
-from surefoot.study.replay import POLICIES
+from surefoot.study.replay import POLICIES, gain
 from surefoot.study.replay_numbers import amount, full, percent
 from surefoot.study.style import FORMATS
 from surefoot.study.verdict import few, margin
@@ -102,10 +102,7 @@ class Prospects:
 
     def gain(self, name: str) -> Any:
         """Reward above playing the default alone: shape (runs, checkpoints)."""
-        floor = self.outlook.scaled
-        value = float(floor.unit.decimal(floor.terms().value))
-        received = self.outlook.results[name].measure("GenCB", "received")
-        return (received - value * self.t) * self._width
+        return gain(self.outlook.results[name], "GenCB") * self._width
 
     def funded_from(self, name: str) -> Any:
         """The checkpoint from which each run's gate is open at every later one; nan if none."""
@@ -185,7 +182,12 @@ class Prospects:
         if max(outlook.means) < outlook.value:
             notes.append(NONE_GOOD)
         notes += [POOR_ARMS if POOR in outlook.plans else ALL_GOOD, ASSUMED]
-        notes.append(SCARCE if few(outlook.runs) else UNSURE)
+        if few(outlook.runs):
+            notes.append(SCARCE)
+        elif self.gain(PLAUSIBLE)[
+            :, -1
+        ].any():  # else no run explored, and there is no chance in it
+            notes.append(UNSURE)
         if not outlook.on_lattice:
             notes.append(ROUNDED)
         return [note.format(**words) for note in notes]

@@ -230,6 +230,19 @@ class Backtest:
             self.results.append(Result(plan, dict(sorted(runs.items()))))
 
 
+def gain(result: Result, name: str) -> Any:
+    """Reward above that of the default alone, whose plays bring exactly 0: (runs, checkpoints).
+
+    The slack less what as many default plays would have deposited, and the reserve.
+    """
+    floor = result.plan.agents[name].floor
+    assert isinstance(floor, RewardFloor)
+    terms, places = floor.terms(), floor.places
+    deposits = result.plan.checkpoints * (terms.value - terms.floor)
+    reserve = int(floor.reserve.scaleb(places))
+    return result.measure(name, "slack") - (deposits + reserve) / 10.0**places
+
+
 def listed(arms: Sequence[Any]) -> str:
     """Some labels in a sentence.
 

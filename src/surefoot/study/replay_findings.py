@@ -6,6 +6,8 @@ import textwrap
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot.simulation.result import spread
 from surefoot.study.caption import counted
 from surefoot.study.output import versions
@@ -17,6 +19,7 @@ from surefoot.study.replay import (
     POLICIES,
     UNGUARDED,
     Backtest,
+    gain,
     listed,
 )
 from surefoot.study.replay_numbers import amount, full
@@ -45,6 +48,7 @@ SURE = (
     "The mean gain of the guarded policy, {gain}, is known to ± {margin}, at 95 % by Student's t: "
     "that is what more runs may change, not how far the log may mislead."
 )
+LEVEL = "No guarded run gained or lost anything against the default."
 ASSUMED = (
     "Our assumption: no reward ever leaves [{low}, {high}] ({range}). The guarantee rests on a "
     "sure bound; --reward-range gives yours."
@@ -94,14 +98,16 @@ class Findings:
     def _found(self) -> str:
         """What exploring brought or cost, if these runs tell."""
         backtest, gains = self.backtest, self.measure(GUARDED, "gain")[:, -1]
-        gain, reward = float(gains.mean()), backtest.subject.reward
+        mean, reward = float(gains.mean()), backtest.subject.reward
         always = f"always {backtest.shown} at its logged {full(float(backtest.value))}"
+        if not gains.any():
+            return f"as much {reward} as {always}"
         if self.outcome is True:
-            return f"{amount(gain)} more {reward} than {always}"
+            return f"{amount(mean)} more {reward} than {always}"
         if self.outcome is False:
-            return f"exploring cost {amount(-gain)} {reward} against {always}"
+            return f"exploring cost {amount(-mean)} {reward} against {always}"
         off = few(backtest.runs) or f"± {amount(margin(gains))}"
-        return f"not decided: {amount(gain, signed=True)} {reward} against {always} ({off})"
+        return f"not decided: {amount(mean, signed=True)} {reward} against {always} ({off})"
 
     def _kept(self) -> str:
         agent, runs = self.agent(GUARDED), self.backtest.runs
@@ -151,14 +157,15 @@ class Findings:
         if lack:
             return f"No verdict: {lack}."
         gains = self.measure(GUARDED, "gain")[:, -1]
-        gain = amount(float(gains.mean()), signed=True)
-        return SURE.format(gain=gain, margin=amount(margin(gains)))
+        if not gains.any():
+            return LEVEL
+        mean = amount(float(gains.mean()), signed=True)
+        return SURE.format(gain=mean, margin=amount(margin(gains)))
 
     def measure(self, name: str, measure: str) -> Any:
         """As ``Result.measure``; and "gain", reward received above always playing the default."""
         if measure == "gain":
-            value = float(self.backtest.value)
-            return self.results[name].measure(name, "received") - value * self.t
+            return gain(self.results[name], name)
         return self.results[name].measure(name, measure)
 
     @property
@@ -166,9 +173,11 @@ class Findings:
         """Tidy table: agent, run, t, the measures of ``Result.frame``, and gain."""
         import polars as pl
 
-        value = float(self.backtest.value)
-        tables = [result.frame for result in dict.fromkeys(self.results.values())]
-        return pl.concat(tables).with_columns(gain=pl.col("received") - value * pl.col("t"))
+        tables = []
+        for result in dict.fromkeys(self.results.values()):
+            gains = [gain(result, name).ravel() for name in result.agents]
+            tables.append(result.frame.with_columns(gain=pl.Series(np.concatenate(gains))))
+        return pl.concat(tables)
 
     def summary(self) -> dict[str, Any]:
         """The backtest in numbers, as ``summary.json`` holds it.
