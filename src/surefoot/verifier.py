@@ -553,7 +553,7 @@ def verify(lines: Iterable[bytes], head: str | None = None) -> dict[str, Any]:
         must(known == (HEADER, "ledger", 1, str), "the header", said, "a ledger's, of version 1")
         must(abs(whole(said, "unit_places")) <= 100, "unit_places", said["unit_places"], "<= 100")
     except (RecursionError, ValueError) as error:
-        raise Unusable(f"no ledger to verify: {error}") from None
+        raise Unusable(f"no ledger to verify: {error}" if kept else str(error)) from None
     ledger = Ledger(said["account"], said["unit_places"], int(kept[1] or 0), kept[2])
     try:
         for line in rows:

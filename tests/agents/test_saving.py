@@ -437,3 +437,16 @@ def test_an_oracle_that_is_a_function_is_not_saved(tmp_path):
     with pytest.raises(InvalidInput, match="cannot be saved"):
         agent.save(tmp_path / "agent.json")
     assert list(tmp_path.iterdir()) == []
+
+
+class Renamed(Counter):
+    """A policy whose code has changed since it was saved."""
+
+    def restore(self, state):
+        return state["no such key"]
+
+
+def test_a_fault_of_the_users_own_restore_is_not_called_damage(tmp_path):
+    GenCB(Renamed(2), RewardFloor(0.5, 0.2)).save(tmp_path / "agent.json")
+    said = r"restore\(\) of your own Renamed fails on the state that was saved \(KeyError: 'no such"
+    refused(tmp_path / "agent.json", InvalidInput, said, Renamed(2))

@@ -184,6 +184,27 @@ def test_status_says_what_kind_of_default_there_is(surefoot, tmp_path, default, 
     assert f" default {shown} " in " ".join(surefoot("status", "shop.db")[1].split())
 
 
+@pytest.mark.filterwarnings("ignore::surefoot.errors.RewardOutOfRange")
+def test_status_shows_a_pause_shadow_mode_and_rewards_that_should_not_be(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    with Live(GenCB(UCB1(2), RewardFloor(0.5, 0.25, reserve=2)), tmp_path / "shop.db") as live:
+        live.update(live.select(), 1)
+        plain = surefoot("status", "shop.db")[1]
+        assert not any(word in plain for word in ("PAUSED", "SHADOW", "capped", "mismatches"))
+        live.update(live.select(), 1.5)
+        live.pause()
+        live.change(shadow=True)
+        live.update(live.select(), 0.25)
+    out = surefoot("status", "shop.db")[1]
+    assert "experiment default, PAUSED, SHADOW\n" in out
+    words = " ".join(out.split())
+    assert "capped 1" in words
+    assert "mismatches 1" in words
+    [of] = json.loads(surefoot("status", "shop.db", "--json")[1])["experiments"].values()
+    assert (of["paused"], of["shadow"], of["capped"], of["mismatches"]) == (True, True, 1, 1)
+
+
 def test_status_after_a_breach_ends_with_the_verdict(surefoot, database):
     from surefoot.errors import RewardOutOfRange
     from surefoot.live.live import Live

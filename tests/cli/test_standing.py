@@ -33,7 +33,7 @@ def agrees(live, store):
     standing = counted(store).of[live.name]
     for name in ("earned", "required"):
         assert standing[name] == getattr(said, name) * unit
-    for name in ("explorations", "default_plays", "expired", "unreported"):
+    for name in ("explorations", "default_plays", "expired", "unreported", "capped", "mismatches"):
         assert standing[name] == getattr(said, name)
     assert standing["open"] == said.pending
     return standing
@@ -122,3 +122,23 @@ def test_an_entry_that_cannot_be_read_is_named(store):
     *_, last = store.entries("all")
     with pytest.raises(InvalidInput, match=rf"^entry {last.seq} \(outcome.settled\) cannot be"):
         counted(store).take(last._replace(payload={"asked": "x"}))
+
+
+@pytest.mark.filterwarnings("ignore::surefoot.errors.RewardOutOfRange")
+def test_capped_rewards_and_mismatches_are_counted_as_in_the_account(store):
+    live = opened(store, "shop")
+    live.update(live.select(), 1.5)
+    live.pause()
+    live.update(live.select(), 0.25)
+    standing = agrees(live, store)
+    assert (standing["capped"], standing["mismatches"]) == (1, 1)
+
+
+def test_what_keeps_an_experiment_from_exploring_is_told(store):
+    live = opened(store, "shop", shadow=True, reward_window=60)
+    names = ("paused", "shadow", "learn_missing")
+    live.pause()
+    assert [agrees(live, store)[name] for name in names] == [True, True, "worst"]
+    live.resume()
+    live.change(shadow=False, learn_missing="skip")
+    assert [agrees(live, store)[name] for name in names] == [False, False, "skip"]

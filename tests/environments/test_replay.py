@@ -2,6 +2,7 @@ from collections import Counter
 from decimal import Decimal
 from fractions import Fraction
 from math import ceil, floor
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -323,3 +324,10 @@ class TwoOfAName:
 def test_two_columns_of_a_name_are_not_labels():
     with pytest.raises(InvalidInput, match="the log has several columns 'arm'; rename all bu"):
         ReplayLog(TwoOfAName())
+
+
+@pytest.mark.parametrize("frame", ["log.csv", Path("log.csv"), [{"arm": "a", "reward": 1}], 5])
+def test_what_is_no_table_is_called_that(frame):
+    said = rf"the log is a {type(frame).__name__}; give a dataframe, of a file polars.read_csv"
+    with pytest.raises(InvalidInput, match=said):
+        ReplayLog(frame, default="a")

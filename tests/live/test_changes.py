@@ -255,3 +255,12 @@ def test_arms_that_are_no_list_of_labels(lives, call, arms):
     with pytest.raises(InvalidInput, match=r"arms = .* must be a list of labels"):
         getattr(lives[0], call)(arms)
     assert kinds(lives[0]).count("experiment.opened") == len(kinds(lives[0])) - 1
+
+
+def test_a_setting_that_is_none_is_told_of_all_there_are(lives):
+    said = (
+        r"foo = 1 cannot change while the experiment goes on: it takes default, alpha, "
+        r"reward_range, against, target, reward_window, shadow, learn_missing; a reserve is added"
+    )
+    with pytest.raises(InvalidInput, match=said):
+        lives[0].change(foo=1)

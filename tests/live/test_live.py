@@ -1,5 +1,7 @@
 """A live agent decides and books what the agent in a process of its own does."""
 
+import copy
+import pickle
 import random
 import threading
 from decimal import Decimal
@@ -397,3 +399,9 @@ def test_a_live_says_whose_ledger_it_is_and_asks_nobody(tmp_path, monkeypatch):
     assert repr(leased) == f"{start}None, closed)"
     store.close()
     assert repr(leased) == f"{start}None, closed)"
+
+
+@pytest.mark.parametrize("how", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_live_is_neither_pickled_nor_copied(how):
+    with pytest.raises(InvalidInput, match=r"open one of your own: Live\(None, store, 'default'\)"):
+        how(Live(agent(), MemoryStore()))

@@ -205,7 +205,9 @@ def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
     else:
         policy = _fresh(saved, policy)
     agent: Agent = _AGENTS[kind].from_config(_heard(body["settings"]), floor, policy)
-    agent.policy.restore(unpack(saved["state"]))
+    _restore(
+        agent.policy, unpack(saved["state"]), own=agent.policy is policy and not saved["config"]
+    )
     agent._books = agent._books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent._rng.bit_generator.state = body["rng"]
@@ -213,6 +215,20 @@ def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
         play = _unrow(row)
         agent._open[play.id] = (play, unpack(context))
     return agent
+
+
+def _restore(policy: Policy, state: Any, own: bool) -> None:
+    """Give a policy its state; what fails in the user's own code is no damage of the file."""
+    try:
+        policy.restore(state)
+    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
+        if not own:
+            raise
+        kind = type(policy).__name__
+        raise InvalidInput(
+            f"restore() of your own {kind} fails on the state that was saved "
+            f"({type(error).__name__}: {error}); mend {kind}, the file is whole"
+        ) from error
 
 
 def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:

@@ -85,9 +85,11 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     Reads the whole ledger and re-proves it on the way; the exit code is 0
     even where that fails, and the last line says so. A table for each
     experiment has its floor, what its plays earned and had to earn, and how
-    many there are. One line more says whether the rewards told with its
-    default plays bear out the default's declared value, or fall below it; a
-    false alarm has a chance of 1 %.
+    many there are, those whose reward was capped or not the default's value
+    where there are any; PAUSED and SHADOW say that it does not explore. One
+    line more says whether the rewards told with its default plays bear out
+    the default's declared value, or fall below it; a false alarm has a chance
+    of 1 %.
     """
     counts = _Counts()
     report = _report(ledger, account, counts=counts)
@@ -295,7 +297,8 @@ def _show(report: dict[str, Any], monitors: Monitors) -> None:
     console.print(f"account {report['account']}", style="bold")
     console.print(_account_table(report))
     for name, standing in report["experiments"].items():
-        console.print(f"experiment {name}", style="bold", soft_wrap=True)
+        modes = "".join(f", {mode.upper()}" for mode in ("paused", "shadow") if standing[mode])
+        console.print(f"experiment {name}{modes}", style="bold", soft_wrap=True)
         console.print(_experiment_table(standing, report["unit_places"]))
     for name, said in monitors.reports().items():
         of = "" if len(monitors.reports()) == 1 else f" of {name}"
@@ -317,14 +320,16 @@ def _account_table(report: dict[str, Any]) -> Padding:
 
 
 def _experiment_table(standing: dict[str, Any], places: int) -> Padding:
-    from surefoot.cli._standing import COUNTED
+    from surefoot.cli._standing import COUNTED, NOTED
 
     default = standing["default"]
     if isinstance(default, list):
         default = " to ".join(default)
     said = {"default": default or "each play's own", "alpha": standing["alpha"]}
     said |= {name: _amount(standing[name], places) for name in ("earned", "required")}
-    return _table(said, {name: standing[name] for name in COUNTED})
+    said |= {"learn_missing": "worst"} if standing["learn_missing"] == "worst" else {}
+    names = (*COUNTED, *(name for name in NOTED if standing[name]))
+    return _table(said, {name: standing[name] for name in names})
 
 
 def _amount(units: int, places: int, form: str = ",f") -> str:

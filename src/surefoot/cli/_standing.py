@@ -10,7 +10,11 @@ from surefoot.live.fold import moves_of
 
 COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
 
+NOTED = ("capped", "mismatches")
+"""Counts of what should not be: told where there is any."""
+
 _SHOWN = {"pending": "open"}
+_FLAGS = {"capped": "capped", "mismatch": "mismatches"}
 _REPORTS = ("decision.confirmed", "outcome.", "default.")
 
 
@@ -39,7 +43,9 @@ class Standings:
 
     def _take(self, entry: Entry, kind: str, told: dict[str, Any]) -> None:
         if kind in ("experiment.opened", "experiment.configured"):
-            self._configure(entry.experiment, told["floor"])
+            self._configure(entry.experiment, told["floor"], told["config"]["settings"])
+        elif kind == "experiment.state":
+            self.of[entry.experiment]["paused"] = told["state"] == "paused"
         elif kind == "lease.granted":
             self._leases[told["lease"]] = told["amount"]
         elif kind in ("lease.returned", "lease.forfeited"):
@@ -51,7 +57,8 @@ class Standings:
         moves = moves_of(kind, entry.play in self._open, told.get("late") is True)
         if kind.startswith(_REPORTS):
             asked = told.get("asked", 0)
-            moves = {**moves, "required": asked, "earned": asked}
+            flags = {count: 1 for flag, count in _FLAGS.items() if told.get(flag)}
+            moves = {**moves, **flags, "required": asked, "earned": asked}
         if moves or entry.d_posted:
             of = self.of[entry.experiment]
             of["earned"] += entry.d_posted
@@ -61,9 +68,10 @@ class Standings:
         if "pending" in moves and kind != "decision.held":
             self._open.discard(entry.play)
 
-    def _configure(self, experiment: str, floor: dict[str, Any]) -> None:
-        fresh = dict.fromkeys(("earned", "required", *COUNTED), 0)
+    def _configure(self, experiment: str, floor: dict[str, Any], live: dict[str, Any]) -> None:
+        fresh = {**dict.fromkeys(("earned", "required", *COUNTED, *NOTED), 0), "paused": False}
         terms = {name: floor[name] for name in ("default", "alpha")}
+        terms |= {"shadow": live["shadow"], "learn_missing": live.get("learn_missing", "skip")}
         self.of[experiment] = {**terms, **self.of.get(experiment, fresh), **terms}
 
     @property

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import copy
 import math
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from decimal import Decimal
 from typing import Any
 
@@ -119,7 +119,7 @@ def _column(frame: Any, name: str) -> Any:
     try:
         column = frame[name]
     except Exception:  # noqa: BLE001  (each frame library has its own error for this)
-        columns = getattr(frame, "columns", frame)
+        columns = getattr(frame, "columns", frame if isinstance(frame, Mapping) else None)
     else:
         if getattr(column, "ndim", 1) != 1 and hasattr(column, "columns"):
             raise InvalidInput(f"the log has several columns {shown(name)}; rename all but one")
@@ -128,7 +128,8 @@ def _column(frame: Any, name: str) -> Any:
         raise InvalidInput(f"column {shown(name)} of the log is {shown(column)}; give a list")
     if not isinstance(columns, Iterable):
         raise InvalidInput(
-            f"the log is a {type(frame).__name__}; give a dataframe, or a dict of two lists"
+            f"the log is a {type(frame).__name__}; give a dataframe, of a file "
+            "polars.read_csv(path), or a dict of two lists"
         )
     raise InvalidInput(
         f"the log has no column {shown(name)}; its columns are {_listed(list(columns))}"

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 from surefoot._exact import exact, shown
 from surefoot.agents.play import short
 from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.fold import Fold
 from surefoot.live.opening import Settings, check_floor, sealed, written_floor
 from surefoot.live.play import checked_id
@@ -15,6 +16,9 @@ from surefoot.live.store import Tx
 
 if TYPE_CHECKING:
     from surefoot.live.entries import Entry
+
+
+_MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *Settings._fields)
 
 
 class Changes:
@@ -48,6 +52,11 @@ class Changes:
         """
         own = {name: settings.pop(name) for name in Settings._fields if name in settings}
         given = Settings.of(**own)._asdict()
+        for name in settings.keys() - {*CHANGEABLE}:
+            raise InvalidInput(
+                f"{name} = {shown(settings[name])} cannot change while the experiment goes on: it "
+                f"takes {', '.join(_MAY_CHANGE)}; a reserve is added or withdrawn"
+            )
 
         def work(tx: Tx) -> None:
             fold = self._sound(tx)

@@ -6,7 +6,7 @@ import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from surefoot._exact import shown
 from surefoot.agents import GenCB
@@ -293,6 +293,13 @@ class Live(changes.Changes, reporting.Reporting):
         finally:
             if self._closes:
                 self.store.close()
+
+    def __getstate__(self) -> NoReturn:
+        """Raise InvalidInput: it cannot be copied or pickled, as for another process."""
+        raise InvalidInput(
+            f"this agent belongs to the process that opened it, and cannot be copied or pickled; "
+            f"open one of your own: Live(None, store, {self.name!r})"
+        )
 
     def __enter__(self) -> Self:
         return self
