@@ -330,7 +330,7 @@ def test_a_verdict_that_could_not_be_written_is_none(surefoot, export, monkeypat
     monkeypatch.setattr("sys.stdout", Full())
     with pytest.raises(SystemExit) as left:
         app(["verify", "shop.ndjson"])
-    assert left.value.code == 2
+    assert left.value.code == 74
 
 
 @pytest.mark.parametrize("command", ["verify", "status"])
