@@ -405,3 +405,10 @@ def test_a_live_says_whose_ledger_it_is_and_asks_nobody(tmp_path, monkeypatch):
 def test_a_live_is_neither_pickled_nor_copied(how):
     with pytest.raises(InvalidInput, match=r"open one of your own: Live\(None, store, 'default'\)"):
         how(Live(agent(), MemoryStore()))
+
+
+@pytest.mark.parametrize("how", [pickle.dumps, copy.copy, copy.deepcopy])
+def test_a_store_is_neither_pickled_nor_copied(how, tmp_path):
+    for store in (MemoryStore(), open_store(tmp_path / "shop.db")):
+        with store, pytest.raises(InvalidInput, match="store belongs to the process that opened"):
+            how(store)

@@ -7,7 +7,7 @@ import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from numbers import Integral
-from typing import TYPE_CHECKING, Any, NamedTuple, Self, TypeVar
+from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, UnknownAccount
@@ -158,6 +158,13 @@ class Store(ABC):
     @abstractmethod
     def close(self) -> None:
         """Free what the store holds; a second call does nothing."""
+
+    def __getstate__(self) -> NoReturn:
+        """Raise InvalidInput: it cannot be copied or pickled, as for another process."""
+        raise InvalidInput(
+            "this store belongs to the process that opened it, and cannot be copied or pickled; "
+            "open one of your own"
+        )
 
     def __enter__(self) -> Self:
         return self
