@@ -62,7 +62,6 @@ def test_acknowledged_is_on_disk_whatever_a_role_or_a_session_says(pooler, datab
     with psycopg.connect(database, autocommit=True) as server:
         name = server.info.dbname
         server.execute(f"ALTER DATABASE {name} SET synchronous_commit = off")
-        server.execute(f"ALTER DATABASE {name} SET default_transaction_read_only = on")
     address = pooler(size=1)
     with open_store(address) as store:
         store.open_account("shop", 2, strict=True)

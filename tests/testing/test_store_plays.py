@@ -46,10 +46,10 @@ def test_a_capped_reward_that_is_forgotten_is_found(monkeypatch):
         Kit().test_a_reward_above_its_range_waits_for_one_acknowledgement()
 
 
-def test_a_default_that_is_due_is_found(monkeypatch):
+def test_a_play_that_is_due_and_not_open_is_found(monkeypatch):
     monkeypatch.setattr(
         "surefoot.live.store.tx.is_due",
         lambda row, now: row.deadline is not None and row.deadline < now,
     )
     with pytest.raises(AssertionError):
-        Kit().test_due_finds_open_explorations_past_their_deadline()
+        Kit().test_due_finds_open_plays_past_their_deadline()

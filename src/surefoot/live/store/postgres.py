@@ -116,7 +116,8 @@ class PostgresStore(DatabaseStore):
             "statement_timeout": wait + max(wait // 20, 100),
             "idle_in_transaction_session_timeout": 2 * wait,
         } | ({"synchronous_commit": "on"} if writes else {})
-        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED READ {'WRITE' if writes else 'ONLY'}"
+        # That of a writer is as the server has it: an operator may have made a database read-only.
+        begin = f"BEGIN ISOLATION LEVEL READ COMMITTED{'' if writes else ' READ ONLY'}"
         return "; ".join([begin, *(f"SET LOCAL {name} = {settings[name]}" for name in settings)])
 
     def _begin(self, beginning: str, connection: sa.Connection) -> None:
