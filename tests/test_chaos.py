@@ -226,6 +226,7 @@ def test_workers_that_are_killed_leave_nothing_wrong():
     assert report["counts"]["answers"] > 5
 
 
+@pytest.mark.slow
 def test_an_open_door_is_found():
     run = chaos("--only", "calm", "--times", 1, "--door", "ids are not looked up")
     assert "double: calm, seed 0" in run.stdout

@@ -168,11 +168,11 @@ def test_a_log_of_coins_goes_to_the_engine():
     ],
     ids=["coins", "log of coins", "log", "beta"],
 )
-@pytest.mark.parametrize("rho", [1, 4])
+@pytest.mark.parametrize("rho", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_engine_and_live_agent_decide_alike(environment, fast, rho):
     floor = sf.MeanVarianceFloor(0.7, 0.2, rho)
     agents = {"a": sf.GenCB(sf.UCB1(2, c=0.05), floor), "b": sf.GenCB(sf.KLUCB(2), floor)}
-    plan = Plan(agents, environment, 1500, 3, "all")
+    plan = Plan(agents, environment, 800, 2, "all")
     assert bool(plan.paths) == fast
     traces = [plan.run(0, PLAIN)]
     if fast:

@@ -101,7 +101,9 @@ def test_json_means_the_same_in_ascii(monkeypatch):
 @pytest.mark.parametrize(
     "settings",
     [
-        {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "COLUMNS": "20"},
+        pytest.param(
+            {"PYTHONIOENCODING": "ascii", "TERM": "dumb", "COLUMNS": "20"}, marks=pytest.mark.slow
+        ),
         pytest.param({"PYTHONIOENCODING": "cp1252", "NO_COLOR": "1"}, marks=pytest.mark.slow),
         {"LANG": "C", "LC_ALL": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"},
     ],

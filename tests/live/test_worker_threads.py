@@ -281,7 +281,7 @@ def test_many_threads_lose_nothing_and_double_nothing(tmp_path):
     assert len({entry.play for entry in asked}) == len(asked)
 
 
-@pytest.mark.parametrize("silence", [SWALLOWS, DEAF])
+@pytest.mark.parametrize("silence", [SWALLOWS, pytest.param(DEAF, marks=pytest.mark.slow)])
 def test_under_a_lease_a_silent_network_is_not_heard_of(database, tmp_path, silence):
     with proxied(database) as (proxy, url):
         lease = Lease(tmp_path, plays=20, boot="b")
