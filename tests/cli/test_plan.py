@@ -158,3 +158,19 @@ def test_help_teaches_by_example_and_imports_nothing_heavy():
     done = subprocess.run(command, capture_output=True, text=True, check=True)
     assert "surefoot plan --default 0.7 --means 0.5 0.8 --traffic 1000" in done.stdout
     assert {"numpy", "numba", "matplotlib", "polars"}.isdisjoint(done.stderr.split())
+
+
+@pytest.mark.parametrize("columns", [40, 60, 80])
+def test_a_narrow_terminal_loses_no_figure_and_no_row(plan, monkeypatch, columns):
+    banners = ("--default", "0.04", "--mean", "0.03", "--mean", "0.05", "--policy", "klucb")
+    asked = (*banners, "--runs", "3", "--horizon", "20000", "--overwrite")
+    monkeypatch.setenv("COLUMNS", "200")
+    _, wide, _ = plan(*asked)
+    monkeypatch.setenv("COLUMNS", str(columns))
+    _, narrow, _ = plan(*asked)
+    assert "\N{HORIZONTAL ELLIPSIS}" not in narrow
+    table = wide[wide.index("\u2500 \n") : wide.index("Sure: on")]
+    figures = {word for word in table.split() if any(map(str.isdigit, word))}
+    assert len(figures) > 20
+    assert figures <= {word.strip("(),") for word in narrow.split()}
+    assert max(map(len, narrow.splitlines()[:-1])) <= columns

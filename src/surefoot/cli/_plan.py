@@ -10,6 +10,7 @@ import typer
 from surefoot.cli._legible import echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
 from surefoot.cli._replay import AsJson, Base, Seed, Workers
+from surefoot.cli._tables import show_table
 
 if TYPE_CHECKING:
     from surefoot.study.plan_findings import Prospects
@@ -165,7 +166,7 @@ def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
             share, gain = (_spread(found["default_share"], percent), _gain(found["gain"], amount))
         sure = full(float(point.largest_loss), figures=6), f"{point.forced:,}"
         table.add_row(point.label, *sure, share, gain)
-    console.print(table)
+    show_table(console, table)
     for note in summary["notes"]:
         console.print(note, "", sep="\n")
     console.print(f"Chart and plan.json are in {out}", soft_wrap=True)

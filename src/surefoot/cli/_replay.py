@@ -10,6 +10,7 @@ import typer
 
 from surefoot.cli._legible import echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
+from surefoot.cli._tables import show_table
 
 if TYPE_CHECKING:
     from surefoot.study.replay import Backtest
@@ -246,7 +247,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
             amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
             percent(agent["plays_below_floor"]),
         )  # fmt: skip
-    console.print(table)
+    show_table(console, table)
     arms = Table("arm", box=box.SIMPLE_HEAD)
     arms.add_column("rows", justify="right")
     arms.add_column("mean reward", justify="right")
@@ -257,7 +258,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
         arms.add_row(name, f"{arm['rows']:,}", full(arm["mean"], largest))
     if left_out:
         arms.add_row(f"and {left_out:,} more", "", "")
-    console.print(arms)
+    show_table(console, arms)
     for note in summary["notes"]:
         console.print(note, "", sep="\n")
     console.print(f"Chart, runs.parquet and summary.json are in {out}", soft_wrap=True)

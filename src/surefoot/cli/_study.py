@@ -11,6 +11,7 @@ import typer
 from surefoot.cli._commands import Commands
 from surefoot.cli._legible import echo, echo_json, telling
 from surefoot.cli._progress import drawing, tell, watch
+from surefoot.cli._tables import show_table
 
 app = Commands()
 AXES = ("K", "d", "alpha", "rho")
@@ -339,7 +340,7 @@ def _show(summary: dict[str, Any], out: Path) -> None:
             cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
             slack = brief(agent["minimum_slack"]["min"])
             table.add_row(agent["name"], *map(_spread, cells), slack)
-        console.print(table)
+        show_table(console, table)
         for line in _unproved(panel):
             console.print(line, markup=False)
     if summary["panels"]:
