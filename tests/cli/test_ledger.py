@@ -340,3 +340,27 @@ def test_a_pipe_a_device_and_a_lost_link_are_one_line(surefoot, tmp_path, comman
     for place in ("pipe", "lost", "/dev/null", "."):
         code, out, err = surefoot(command, place)
         assert (code, out, len(err.splitlines())) == (2, "", 1)
+
+
+def test_a_group_alone_shows_its_help(surefoot):
+    for group in ("ledger", "study"):
+        code, out, err = surefoot(group)
+        assert (code, err) == (0, "")
+        assert "Usage: " in out
+
+
+@pytest.mark.parametrize("out", ["-", "/dev/null", "/dev/stdout", "pipe"])
+def test_a_stream_or_a_device_is_not_replaced_by_an_export(surefoot, database, tmp_path, out):
+    os.mkfifo(tmp_path / "pipe")
+    before = os.lstat(out) if out[0] == "/" else None
+    code, _, err = surefoot("ledger", "export", "shop.db", "--out", out, "--overwrite")
+    assert (code, "is a stream or a device" in err, len(err.splitlines())) == (2, True, 1)
+    assert before is None or os.lstat(out).st_ino == before.st_ino
+
+
+@pytest.mark.parametrize("text", [b"import surefoot\n", b"{\n", b"\xff\xfe\n"])
+def test_what_is_no_ledger_at_all_is_told_what_one_is(surefoot, tmp_path, text):
+    (tmp_path / "golive.py").write_bytes(text)
+    code, _, err = surefoot("verify", "golive.py")
+    said = "golive.py is neither a SQLite ledger nor an export of `surefoot ledger export`"
+    assert (code, err) == (2, f"error: {said}\n")

@@ -174,3 +174,16 @@ def test_a_narrow_terminal_loses_no_figure_and_no_row(plan, monkeypatch, columns
     assert len(figures) > 20
     assert figures <= {word.strip("(),") for word in narrow.split()}
     assert max(map(len, narrow.splitlines()[:-1])) <= columns
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("--default", "12", "--means", "8", "15"), "--default 12 lies outside --reward-range 0 1"),
+        (("--default", "0,7", "--means", "0", "1"), "must be a number; 0.7 has a decimal point"),
+        ((*SURE, "--policy", "linucb"), "'--policy': 'linucb' is not one of 'klucb', 'ucb1'"),
+    ],
+)
+def test_a_wrong_option_is_named_with_what_to_write(plan, words, said):
+    code, _, err = plan(*words)
+    assert (code, said in err, len(err.splitlines())) == (2, True, 1)

@@ -77,11 +77,13 @@ def _reworded(error: typer.TyperException) -> str:
         return said
     fault = cause.errors()[0]
     if fault["type"] == "value_error":
-        return said
+        return said.replace("Value error, ", "")
     from surefoot.study.panel import must
 
     where = said.split(": ")[0].removeprefix("Invalid value for ").replace("' / '", "/").strip("'")
-    return f"{where} = {fault['input']} {must(fault)}"
+    given = str(fault["input"])
+    point = "" if given.count(",") != 1 else f"; {given.replace(',', '.')} has a decimal point"
+    return f"{where} = {given} {must(fault)}{point if 'number' in must(fault) else ''}"
 
 
 def _fail(message: str, code: int) -> NoReturn:

@@ -25,8 +25,9 @@ if TYPE_CHECKING:
     from surefoot.live.store import Store
     from surefoot.live.store.database import Moment
 
-app = Commands(no_args_is_help=True, help="Write a ledger to a file.")
+app = Commands()
 
+_NEITHER = "neither a SQLite ledger nor an export of `surefoot ledger export`"
 _OF_SQLITE = ("", "-wal", "-shm", "-journal")
 """How the files of a SQLite ledger end."""
 
@@ -100,6 +101,13 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     echo(json.dumps(_decimals(report))) if as_json else _show(report, counts.monitors)
 
 
+@app.callback(invoke_without_command=True)
+def _group(context: typer.Context) -> None:
+    """Write a ledger to a file."""
+    if context.invoked_subcommand is None:
+        echo(context.get_help())
+
+
 @app.command()
 def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite = False) -> None:
     """Write all entries of an account to a file, one line of JSON each.
@@ -112,6 +120,10 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
 
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInput(f"out = {out} must name a file in a folder that exists")
+    if str(out) == "-" or _is_stream(out):
+        raise InvalidInput(
+            f"out = {out} is a stream or a device, which no file can take the place of; name a file"
+        )
     claim(out.parent, [out.name], overwrite=overwrite)
     if _written(ledger):
         raise InvalidInput(
@@ -131,6 +143,16 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
     echo(f"{last.get('seq', 0):,} entries are in {out}")
     if "seq" in last:
         echo(f"head {last['seq']}:{last['hash']}")
+
+
+def _is_stream(path: Path) -> bool:
+    """Whether a path is no file, or leads to one only through what this process has open."""
+    opened = path.is_symlink() and str(path.readlink()).startswith("/proc/")
+    return (
+        opened
+        or "/proc" in map(str, path.parent.resolve().parents)
+        or (path.exists() and not path.is_file())
+    )
 
 
 @contextmanager
@@ -160,6 +182,8 @@ def _report(
         try:
             report = verifier.verify(_heard(lines, counts) if counts else lines, head)
         except verifier.Unusable as error:
+            if isinstance(error.__context__, (json.JSONDecodeError, UnicodeError)):
+                raise InvalidInput(f"{redacted(ledger)} is {_NEITHER}") from None
             raise InvalidInput(f"{redacted(ledger)}: {error}") from None
         if wrong := unlike():
             report |= {
