@@ -104,7 +104,7 @@ def test_ten_arms_unless_said_otherwise(plan):
         ((*SURE, "--mean", "nan"), "mean must be finite, got nan"),
         ((*QUICK, "--alpha", "1"), "alpha = 1.0 must lie strictly"),
         ((*QUICK, "--default", "0"), "default = 0.0 must be > 0"),
-        ((*QUICK, "--default", "2"), "default = 2.0 lies outside reward_range"),
+        ((*QUICK, "--default", "2"), "--default 2 lies outside --reward-range"),
         ((*QUICK, "--reserve", "-1"), "reserve = -1.0 must be >= 0"),
         ((*QUICK, "--reward-range", "1", "0"), "must have r_min < r_max"),
         ((*QUICK, "--traffic", "0"), "traffic = 0 must be an int >= 1"),

@@ -88,17 +88,11 @@ def plan(
       surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
           money that can also be lost, and 100 that may go at once
     """
-    from surefoot.errors import InvalidInput
     from surefoot.study.output import to_json
     from surefoot.study.plan import Outlook
     from surefoot.study.plan_findings import Prospects, claim, write
 
-    low, high = reward_range
-    if low < high and not low <= default <= high:
-        raise InvalidInput(
-            f"--default {default:.10g} lies outside --reward-range {low:.10g} {high:.10g}; "
-            "widen the range or correct the default"
-        )
+    _within(default, *reward_range)
     plausible = _plausible(means, mean, arms)
     outlook = Outlook(
         default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
@@ -113,6 +107,16 @@ def plan(
         summary = write(prospects, out)
         drawn()
     echo_json(to_json(summary)) if as_json else _show(prospects, summary, out)
+
+
+def _within(default: float, low: float, high: float) -> None:
+    from surefoot.errors import InvalidInput
+
+    if low < high and not low <= default <= high:
+        raise InvalidInput(
+            f"--default {default:.10g} lies outside --reward-range {low:.10g} {high:.10g}; "
+            "widen the range or correct the default"
+        )
 
 
 def _plausible(

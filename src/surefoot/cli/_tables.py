@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
 _WIDEST = 10_000
-_NAME = 12
+_NAME = 9
 """Columns that the name of a row can do with, where it may be wrapped."""
 
 
