@@ -1,10 +1,13 @@
 """How hypothesis searches: `ci`, the default here, repeats itself; `fresh` draws more, and anew.
 
-Decimals trap floats in every test.
+Decimals trap floats in every test. One process more than there are cores runs them: many tests
+wait for a server, a network or a child.
 """
 
 import decimal
+import os
 
+import pytest
 from hypothesis import settings
 
 # No float may reach a decimal unseen: what converts one says so. New threads take the default.
@@ -13,3 +16,7 @@ decimal.getcontext().traps[decimal.FloatOperation] = True
 
 settings.register_profile("ci", settings.get_profile("ci"), max_examples=30)
 settings.register_profile("fresh", deadline=None, max_examples=500)
+
+
+def pytest_xdist_auto_num_workers(config: pytest.Config) -> int:
+    return (os.cpu_count() or 1) + 1
