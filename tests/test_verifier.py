@@ -7,18 +7,9 @@ from hypothesis import strategies as st
 from ledgers import KINDS, Writer, canonical, hashed, lines, rechained, scheduled
 from surefoot import verifier
 from surefoot.verifier import Order, verify
-from verifying import problem
+from verifying import problem, refused
 
 SEEDS = range(80)
-
-
-def refused(writer, *said):
-    """The newest entry, and nothing before it, is what cannot be."""
-    assert verify(lines(writer.entries[:-1]))["ok"]
-    first = problem(lines(writer.entries))
-    assert first.startswith(f"entry {len(writer.entries)}: ")
-    for part in said:
-        assert part in first
 
 
 @pytest.fixture

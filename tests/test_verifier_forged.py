@@ -11,16 +11,7 @@ from surefoot.live import MemoryStore
 from surefoot.live.entries import exported
 from surefoot.live.live import Live
 from surefoot.verifier import verify
-from verifying import problem
-
-
-def refused(writer, *said):
-    """The newest entry, and nothing before it, is what cannot be."""
-    assert verify(lines(writer.entries[:-1]))["ok"]
-    first = problem(lines(writer.entries))
-    assert first.startswith(f"entry {len(writer.entries)}: ")
-    for part in said:
-        assert part in first
+from verifying import problem, refused
 
 
 def forged(entries, at, path, value):

@@ -4,6 +4,7 @@ import subprocess
 import sys
 from pathlib import Path
 
+from ledgers import lines
 from surefoot import verifier
 from surefoot.live.entries import exported
 from surefoot.verifier import verify
@@ -30,3 +31,12 @@ def problem(rows, head=None):
 def run(*words):
     command = [sys.executable, "-I", str(FILE), *map(str, words)]
     return subprocess.run(command, capture_output=True, text=True, encoding="utf-8", check=False)
+
+
+def refused(writer, *said):
+    """The newest entry, and nothing before it, is what cannot be."""
+    assert verify(lines(writer.entries[:-1]))["ok"]
+    first = problem(lines(writer.entries))
+    assert first.startswith(f"entry {len(writer.entries)}: ")
+    for part in said:
+        assert part in first
