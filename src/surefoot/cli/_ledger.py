@@ -284,8 +284,8 @@ class _Counts:
     """What a status counts beside the proof; what cannot be read ends the counts, not the proof."""
 
     def __init__(self) -> None:
-        from surefoot.cli._standing import Standings
         from surefoot.live.monitor import Monitors
+        from surefoot.live.standings import Standings
 
         self.monitors, self.standings = Monitors(), Standings()
         self.trouble: str | None = None
@@ -344,7 +344,7 @@ def _account_table(report: dict[str, Any]) -> Padding:
 
 
 def _experiment_table(standing: dict[str, Any], places: int) -> Padding:
-    from surefoot.cli._standing import COUNTED, NOTED
+    from surefoot.live.standings import COUNTED, NOTED
 
     default = standing["default"]
     if isinstance(default, list):

@@ -9,15 +9,17 @@ _HOMES = {
     "Entry": "surefoot.live.entries",
     "Lease": "surefoot.live.leases",
     "MemoryStore": "surefoot.live.store",
+    "Standings": "surefoot.live.standings",
     "Store": "surefoot.live.store",
     "open_store": "surefoot.live.store",
 }
 
-__all__ = ["Entry", "Lease", "MemoryStore", "Store", "open_store"]
+__all__ = ["Entry", "Lease", "MemoryStore", "Standings", "Store", "open_store"]
 
 if TYPE_CHECKING:
     from surefoot.live.entries import Entry
     from surefoot.live.leases import Lease
+    from surefoot.live.standings import Standings
     from surefoot.live.store import (
         MemoryStore,
         Store,

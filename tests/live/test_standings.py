@@ -3,10 +3,10 @@
 import pytest
 
 from surefoot import UCB1, GenCB, RewardFloor
-from surefoot.cli._standing import Standings
 from surefoot.errors import InvalidInput
 from surefoot.live import Lease, MemoryStore
 from surefoot.live.live import Live
+from surefoot.live.standings import Standings
 
 
 @pytest.fixture

@@ -1,4 +1,8 @@
-"""Where the experiments and leases of an account stand, counted from its entries."""
+"""Where the experiments and leases of an account stand, counted from its entries.
+
+The entries may be a store's or an export's, so a page about a ledger needs neither a ``Live`` nor
+the ledger's own tables.
+"""
 
 from __future__ import annotations
 
@@ -21,7 +25,29 @@ _REPORTS = ("decision.confirmed", "outcome.", "default.")
 class Standings:
     """A fold of an account's entries; it counts as ``Live.account`` does, amounts in units.
 
-    In memory are the open explorations and the live leases, never what has been.
+    ``of`` says of each experiment, by name: ``default``, ``alpha``, ``shadow`` and
+    ``learn_missing`` in force, whether it is ``paused``, what it ``earned`` and what was
+    ``required`` of it, and how many ``explorations``, ``open``, ``expired``, ``default_plays``,
+    ``unreported``, ``capped`` and ``mismatches`` there are. ``leases`` has how many leases are
+    ``live`` and the amount ``held`` by them. All of it is plain JSON.
+
+    In memory are the open explorations and the live leases, never what has been, so entries can
+    be streamed and those of the future added as they come.
+
+    Holds when: every entry of the account is taken, in order. Does not hold when: one was edited;
+    that is for ``surefoot verify`` to find.
+
+    >>> import surefoot as sf
+    >>> from surefoot.live import MemoryStore
+    >>> store = MemoryStore()
+    >>> agent = sf.GenCB(sf.UCB1(n_arms=2), sf.RewardFloor(default=0.5, alpha=0.2), seed=0)
+    >>> live = sf.Live(agent, store, "checkout")
+    >>> _ = live.update(live.select())
+    >>> standings = Standings()
+    >>> for entry in store.entries("checkout"):
+    ...     standings.take(entry)
+    >>> standings.of["checkout"]["default_plays"], standings.leases
+    (1, {'live': 0, 'held': 0})
     """
 
     def __init__(self) -> None:
