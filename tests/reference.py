@@ -80,7 +80,9 @@ def ceilings_case(random):
         "KL": sf.GenCB(sf.KLUCB(K, c=float(random.integers(2))), floor, default_competes=competes),
         "ConUCB": sf.ConUCB(K, mu0, alpha, 0.01, radius=random.choice(["iterated", "simple"])),
         "MOSS": sf.GenCB(
-            sf.UnbalancedMOSS(K, mu0, alpha, horizon).policy, floor, default_competes=competes
+            sf.comparators.UnbalancedMOSS(K, mu0, alpha, horizon).policy,
+            floor,
+            default_competes=competes,
         ),
     }
     environment, seed = drawn_environment(random, K), int(random.integers(2**32))

@@ -10,7 +10,7 @@ import typer
 
 import snippets
 import surefoot
-from surefoot import errors, oracles, theory
+from surefoot import comparators, errors, oracles, theory
 from surefoot.agents import Reason
 from surefoot.floors import Outcome, State
 
@@ -31,6 +31,14 @@ def test_every_public_name_is_documented(name):
     pages = page("api") + page("oracles")  # the oracles have a page of their own
     directive = rf"^\.\. auto(class|function):: surefoot\.(oracles\.)?{name}$"
     assert re.search(directive, pages, re.MULTILINE)
+
+
+def test_every_comparator_is_documented():
+    text = page("api")
+    places = [
+        ("comparators." if name in surefoot._MOVED else "") + name for name in comparators.__all__
+    ]
+    assert [place for place in places if f"surefoot.{place}\n" not in text] == []
 
 
 def test_the_version_is_documented():

@@ -1,6 +1,7 @@
 """The public surface: what the design promises, found lazily and without numpy."""
 
 import ast
+import importlib
 import subprocess
 import sys
 import tomllib
@@ -45,6 +46,22 @@ def test_what_is_listed_has_a_home_and_is_known_to_type_checkers():
         for alias in node.names
     }
     assert seen == set(sf._HOMES)
+
+
+def test_the_comparators_are_at_hand():
+    code = (
+        "import surefoot as sf; print(sf.comparators.__name__, sf.comparators.BudgetFirst.__name__)"
+    )
+    assert run(code) == ["surefoot.comparators", "BudgetFirst"]
+
+
+@pytest.mark.parametrize("name", sf._MOVED)
+def test_a_name_that_moved_says_its_new_place_for_one_version(name):
+    place = f"{sf._MOVED[name]}.{name}"
+    with pytest.warns(DeprecationWarning, match=rf"^surefoot\.{name} is now {place}$"):
+        old = getattr(sf, name)
+    assert old is getattr(importlib.import_module(sf._MOVED[name]), name)
+    assert name not in sf.__all__
 
 
 def test_another_name_is_an_attribute_error():

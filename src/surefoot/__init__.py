@@ -7,6 +7,7 @@ default is known to be worth over the plays made, less the reserve, if one is gi
 from __future__ import annotations
 
 import importlib
+import warnings
 from typing import TYPE_CHECKING, Any
 
 __version__ = "0.1.0.dev0"
@@ -15,16 +16,12 @@ _HOMES = {
     "Ball": "surefoot.policies",
     "BernoulliArms": "surefoot.environments",
     "BetaArms": "surefoot.environments",
-    "BudgetFirst": "surefoot.agents",
     "C2UCB": "surefoot.policies",
-    "C3UCB": "surefoot.agents",
-    "C3UCBUnknown": "surefoot.agents",
-    "CLUCB": "surefoot.agents",
-    "CLUCB2": "surefoot.agents",
-    "CLUCBUnknown": "surefoot.agents",
+    "C3UCB": "surefoot.comparators",
+    "CLUCB": "surefoot.comparators",
+    "CLUCB2": "surefoot.comparators",
     "CombinatorialArms": "surefoot.environments",
-    "ConUCB": "surefoot.agents",
-    "ConUCBUnknown": "surefoot.agents",
+    "ConUCB": "surefoot.comparators",
     "EmpiricalArms": "surefoot.environments",
     "Enumerated": "surefoot.oracles",
     "GaussianArms": "surefoot.environments",
@@ -49,7 +46,6 @@ _HOMES = {
     "SpanningTree": "surefoot.oracles",
     "TopK": "surefoot.oracles",
     "UCB1": "surefoot.policies",
-    "UnbalancedMOSS": "surefoot.agents",
     "as_oracle": "surefoot.oracles",
     "gencb_cccb": "surefoot.agents",
     "gencb_clb": "surefoot.agents",
@@ -57,23 +53,28 @@ _HOMES = {
     "load": "surefoot.agents",
     "mv_cucb": "surefoot.agents",
     "simulate": "surefoot.simulation",
-    "warmup": "surefoot.agents",
+    "warmup": "surefoot._warmup",
 }
+
+_PACKAGES = ("comparators",)
+"""Packages that ``import surefoot`` makes attributes of, when they are asked for."""
+
+_MOVED = dict.fromkeys(
+    ("BudgetFirst", "C3UCBUnknown", "CLUCBUnknown", "ConUCBUnknown", "UnbalancedMOSS"),
+    "surefoot.comparators",
+)
+"""Names that have a new place; the old one goes with the next version."""
 
 __all__ = [
     "Ball",
     "BernoulliArms",
     "BetaArms",
-    "BudgetFirst",
     "C2UCB",
     "C3UCB",
-    "C3UCBUnknown",
     "CLUCB",
     "CLUCB2",
-    "CLUCBUnknown",
     "CombinatorialArms",
     "ConUCB",
-    "ConUCBUnknown",
     "EmpiricalArms",
     "Enumerated",
     "GaussianArms",
@@ -98,7 +99,6 @@ __all__ = [
     "SpanningTree",
     "TopK",
     "UCB1",
-    "UnbalancedMOSS",
     "as_oracle",
     "gencb_cccb",
     "gencb_clb",
@@ -111,27 +111,20 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from surefoot import comparators as comparators
+    from surefoot._warmup import warmup
     from surefoot.agents import (
-        C3UCB,
-        CLUCB,
-        CLUCB2,
-        BudgetFirst,
-        C3UCBUnknown,
-        CLUCBUnknown,
-        ConUCB,
-        ConUCBUnknown,
         GenCB,
         Plain,
         Play,
         Reason,
-        UnbalancedMOSS,
         gencb_cccb,
         gencb_clb,
         gencb_cmab,
         load,
         mv_cucb,
-        warmup,
     )
+    from surefoot.comparators import C3UCB, CLUCB, CLUCB2, ConUCB
     from surefoot.environments import (
         BernoulliArms,
         BetaArms,
@@ -161,6 +154,12 @@ def __getattr__(name: str) -> Any:
         value = getattr(importlib.import_module(_HOMES[name]), name)
         globals()[name] = value
         return value
+    if name in _PACKAGES:
+        return importlib.import_module(f"surefoot.{name}")
+    if name in _MOVED:
+        place = f"{_MOVED[name]}.{name}"
+        warnings.warn(f"surefoot.{name} is now {place}", DeprecationWarning, stacklevel=2)
+        return getattr(importlib.import_module(_MOVED[name]), name)
     raise AttributeError(f"module 'surefoot' has no attribute {name!r}")
 
 

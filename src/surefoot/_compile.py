@@ -20,7 +20,9 @@ from typing import Any
 from surefoot._jit import HELPERS
 
 _PACKAGE = Path(__file__).resolve().parent
-_WITH_KERNELS = (".", "agents", "environments", "floors", "oracles", "policies", "simulation")
+_WITH_KERNELS = (
+    ".", "agents", "comparators", "environments", "floors", "oracles", "policies", "simulation",
+)  # fmt: skip
 _COMPILING = threading.RLock()
 
 

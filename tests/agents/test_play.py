@@ -8,7 +8,6 @@ from learners import Counter, Scripted
 from surefoot import (
     MVUCB,
     UCB1,
-    BudgetFirst,
     ConUCB,
     GenCB,
     MeanVarianceFloor,
@@ -19,6 +18,7 @@ from surefoot import (
     mv_cucb,
 )
 from surefoot.agents.play import explain, short
+from surefoot.comparators import BudgetFirst
 
 
 def explained(agent, reason, **selection):

@@ -5,6 +5,8 @@ import json
 import os
 import random
 import re
+import subprocess
+import sys
 from decimal import Decimal
 from pathlib import Path
 
@@ -16,7 +18,8 @@ from hypothesis import strategies as st
 import surefoot as sf
 from learners import Counter, Scripted, Softmax, snapshot
 from surefoot import KLUCB, MVUCB, UCB1, ConUCB, GenCB, MeanVarianceFloor, Plain, RewardFloor
-from surefoot.agents import (
+from surefoot.agents.saving import FORMAT, _canonical, _digest
+from surefoot.comparators import (
     C3UCB,
     CLUCB,
     CLUCB2,
@@ -25,8 +28,7 @@ from surefoot.agents import (
     CLUCBUnknown,
     ConUCBUnknown,
     UnbalancedMOSS,
-)  # fmt: skip
-from surefoot.agents.saving import FORMAT, _canonical, _digest
+)
 from surefoot.errors import DamagedFile, InvalidInput, SurefootError
 from surefoot.oracles import (
     Enumerated,
@@ -430,6 +432,13 @@ def test_every_oracle_of_ours_comes_back(tmp_path, oracle):
         assert again.policy.oracle == oracle
         assert snapshot(again) == snapshot(agent)
         assert again.select() == agent.select()
+
+
+def test_a_process_that_knows_no_comparator_yet_loads_one(tmp_path):
+    ConUCB(2, 0.5, 0.5).save(tmp_path / "agent.json")
+    code = f"import surefoot as sf; print(sf.load({str(tmp_path / 'agent.json')!r}))"
+    run = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert run.stdout.startswith("ConUCB(")
 
 
 def test_an_oracle_that_is_a_function_is_not_saved(tmp_path):

@@ -13,7 +13,7 @@ def warmup(capsys, monkeypatch, tmp_path):
     monkeypatch.setenv("COLUMNS", "80")
 
     def run(anew):
-        monkeypatch.setattr("surefoot.agents.warmup", lambda: anew)
+        monkeypatch.setattr("surefoot._warmup.warmup", lambda: anew)
         monkeypatch.setattr(_warmup, "_loops", lambda: iter(()))
         with pytest.raises(SystemExit) as left:
             app(["warmup"])

@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.agents import conucb, moss
+from surefoot.comparators import conucb, moss
 from surefoot.errors import InvalidInput
 from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, _compiled, _kernels
 from surefoot.policies._index import IndexPolicy

@@ -27,9 +27,9 @@ def agents(low, high, places=None):
         "KLUCB": sf.Plain(sf.KLUCB(2), floor),
         "MVUCB": sf.Plain(sf.MVUCB(2, 2, reward_range=(low, high)), risky),
         "ConUCB": sf.ConUCB(2, **settings),
-        "MOSS": sf.UnbalancedMOSS(2, horizon=1000, **settings),
-        "BudgetFirst": sf.BudgetFirst(2, horizon=1000, **settings),
-        "ConUCBUnknown": sf.ConUCBUnknown(
+        "MOSS": sf.comparators.UnbalancedMOSS(2, horizon=1000, **settings),
+        "BudgetFirst": sf.comparators.BudgetFirst(2, horizon=1000, **settings),
+        "ConUCBUnknown": sf.comparators.ConUCBUnknown(
             2, alpha=0.9, reward_range=(low, high), default_range=(max(low, 0), high)
         ),
     }

@@ -24,7 +24,10 @@ def test_no_decision_differs_in_10000_random_cases(part):
 def test_a_default_that_wins_for_good_and_one_that_wins_for_a_while():
     """MOSS does not come back, KL-UCB does as its radius grows."""
     environment = sf.BernoulliArms([0.3, 0.2])
-    floor, moss = sf.RewardFloor(0.5, 0.5), sf.UnbalancedMOSS(2, 0.5, 0.5, 50_000).policy
+    floor, moss = (
+        sf.RewardFloor(0.5, 0.5),
+        sf.comparators.UnbalancedMOSS(2, 0.5, 0.5, 50_000).policy,
+    )
     agents = {"KL": sf.GenCB(sf.KLUCB(2), floor), "MOSS": sf.GenCB(moss, floor)}
     plan = Plan(agents, environment, 50_000, 1)
     assert differences(plan) == []

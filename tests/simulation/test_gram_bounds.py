@@ -6,7 +6,7 @@ import pytest
 import surefoot as sf
 from naive.ridge import Ridge
 from reference import differences, plain_compiled
-from surefoot.agents._ellipsoid import NOW
+from surefoot.comparators.ellipsoid import NOW
 from surefoot.simulation import gram_bounds
 from surefoot.simulation._gram import COUNTS, renew
 from surefoot.simulation.compiled import engine

@@ -1,7 +1,8 @@
 import pytest
 
 from claims_at_reduced_size import check
-from surefoot.agents import C3UCB, GenCB, Plain
+from surefoot.agents import GenCB, Plain
+from surefoot.comparators import C3UCB
 from surefoot.errors import InvalidInput
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import Sweep, read

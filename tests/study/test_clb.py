@@ -1,5 +1,6 @@
 from claims_at_reduced_size import check
-from surefoot.agents import CLUCB, GenCB, Plain
+from surefoot.agents import GenCB, Plain
+from surefoot.comparators import CLUCB
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import read
 

@@ -2,7 +2,8 @@ import numpy as np
 import pytest
 
 from claims_at_reduced_size import check
-from surefoot.agents import ConUCB, GenCB, Plain
+from surefoot.agents import GenCB, Plain
+from surefoot.comparators import ConUCB
 from surefoot.simulation import Result
 from surefoot.simulation.runner import choose, run_all
 from surefoot.study import groups

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import importlib
 import json
 from collections.abc import Iterable
 from os import PathLike
@@ -13,16 +14,7 @@ from surefoot import oracles
 from surefoot._exact import shown
 from surefoot._files import checked_path, replacing
 from surefoot.agents._agent import Agent
-from surefoot.agents.budget_first import BudgetFirst
-from surefoot.agents.c3ucb import C3UCB
-from surefoot.agents.c3ucb_unknown import C3UCBUnknown
-from surefoot.agents.clucb import CLUCB
-from surefoot.agents.clucb2 import CLUCB2
-from surefoot.agents.clucb_unknown import CLUCBUnknown
-from surefoot.agents.conucb import ConUCB
-from surefoot.agents.conucb_unknown import ConUCBUnknown
 from surefoot.agents.gencb import GenCB
-from surefoot.agents.moss import UnbalancedMOSS
 from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
@@ -34,13 +26,6 @@ from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 2
-_AGENTS: dict[str, Any] = {
-    one.__name__: one
-    for one in (
-        GenCB, Plain, ConUCB, ConUCBUnknown, BudgetFirst, UnbalancedMOSS, CLUCB, CLUCBUnknown,
-        CLUCB2, C3UCB, C3UCBUnknown,
-    )
-}  # fmt: skip
 _POLICIES: dict[str, Any] = {one.__name__: one for one in (UCB1, KLUCB, MVUCB, LinUCB, C2UCB)}
 _ORACLES: dict[str, Any] = {
     name: one
@@ -145,8 +130,9 @@ def _read(path: Path) -> dict[str, Any]:
 
 def _body(agent: Agent) -> dict[str, Any]:
     policy, name = agent.policy, type(agent).__name__
-    if _AGENTS.get(name) is not type(agent):
-        raise InvalidInput(f"{name} cannot be saved; save {_listed(_AGENTS)} agents")
+    kinds = _kinds(name)
+    if kinds.get(name) is not type(agent):
+        raise InvalidInput(f"{name} cannot be saved; save {_listed(kinds)} agents")
     kind = type(policy).__name__
     ours = _POLICIES.get(kind) is type(policy)
     return {
@@ -191,6 +177,18 @@ def _heard(packed: Any) -> dict[str, Any]:
     return config
 
 
+def _kinds(name: str) -> dict[str, Any]:
+    """The classes of agents that can be saved, by name; all of them if ``name`` needs them.
+
+    The comparators are a layer above: they are imported only for a file that names one.
+    """
+    kinds: dict[str, Any] = {"GenCB": GenCB, "Plain": Plain}
+    if name not in kinds:
+        above = importlib.import_module("surefoot.comparators")
+        kinds |= {one: getattr(above, one) for one in above.__all__}
+    return kinds
+
+
 def _listed(names: Iterable[str]) -> str:
     *most, last = names
     return f"{', '.join(most)} or {last}"
@@ -199,12 +197,13 @@ def _listed(names: Iterable[str]) -> str:
 def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
     floor: Floor = _FLOORS[body["floor"]["kind"]].from_config(body["floor"])
     kind, saved = body["agent"], body["policy"]
-    if _AGENTS[kind].builds_policy:
+    agents = _kinds(kind)
+    if agents[kind].builds_policy:
         if policy is not None:
             raise InvalidInput(f"policy = {policy!r} was given, but the saved agent is a {kind}")
     else:
         policy = _fresh(saved, policy)
-    agent: Agent = _AGENTS[kind].from_config(_heard(body["settings"]), floor, policy)
+    agent: Agent = agents[kind].from_config(_heard(body["settings"]), floor, policy)
     _restore(
         agent.policy, unpack(saved["state"]), own=agent.policy is policy and not saved["config"]
     )

@@ -15,7 +15,7 @@ def warmup() -> None:
     seconds each, when it is first needed.
     """
     from surefoot import _compile
-    from surefoot.agents import warmup as compile_live
+    from surefoot._warmup import warmup as compile_live
 
     tell("compiling the kernels of live policies")
     compiled = [*compile_live(), *_loops()]

@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._compile import compiling
-from surefoot.agents.c3ucb import C3UCBRecord
-from surefoot.agents.clucb import CLUCBRecord
+from surefoot.comparators.c3ucb import C3UCBRecord
+from surefoot.comparators.clucb import CLUCBRecord
 from surefoot.environments import _kernels as draws
 from surefoot.policies import _kernels as policies
 from surefoot.policies._compiled import entry, teach

@@ -16,9 +16,9 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
-from surefoot.agents import _ellipsoid
-from surefoot.agents._ellipsoid import NOW, SCORES
-from surefoot.agents.c3ucb import LOWS, MEMBERS
+from surefoot.comparators import ellipsoid
+from surefoot.comparators.c3ucb import LOWS, MEMBERS
+from surefoot.comparators.ellipsoid import NOW, SCORES
 from surefoot.environments._kernels import draw
 from surefoot.policies import _kernels, _ridge
 from surefoot.policies.c2ucb import total
@@ -110,7 +110,7 @@ def walk_super_arms(
 @jittable
 def _radius(policy: Any, state: Any, m: int) -> float:
     note_growth(policy, state, 1.0)
-    return _ellipsoid.beta(policy, state, m)
+    return ellipsoid.beta(policy, state, m)
 
 
 @jittable

@@ -6,8 +6,9 @@ from math import sqrt
 from typing import ClassVar, Literal
 
 from surefoot import theory
-from surefoot.agents import C3UCB, Plain, gencb_cccb
+from surefoot.agents import Plain, gencb_cccb
 from surefoot.agents._agent import Agent
+from surefoot.comparators import C3UCB
 from surefoot.environments import CombinatorialArms
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor

@@ -5,8 +5,9 @@ from __future__ import annotations
 from typing import ClassVar, Literal
 
 from surefoot import theory
-from surefoot.agents import CLUCB, Plain, gencb_clb
+from surefoot.agents import Plain, gencb_clb
 from surefoot.agents._agent import Agent
+from surefoot.comparators import CLUCB
 from surefoot.environments import LinearArms
 from surefoot.floors import RewardFloor
 from surefoot.policies import LinUCB

@@ -8,8 +8,9 @@ import numpy as np
 from pydantic import Field
 
 from surefoot import theory
-from surefoot.agents import ConUCB, Plain, gencb_cmab
+from surefoot.agents import Plain, gencb_cmab
 from surefoot.agents._agent import Agent
+from surefoot.comparators import ConUCB
 from surefoot.environments import BernoulliArms
 from surefoot.floors import RewardFloor
 from surefoot.policies import UCB1

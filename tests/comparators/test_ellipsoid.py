@@ -5,8 +5,8 @@ import math
 import numpy as np
 import pytest
 
-from surefoot.agents._ellipsoid import Linear, beta, ellipsoid, fresh, lower, units_of_one
-from surefoot.agents.clucb import KERNELS, CLUCBRecord
+from surefoot.comparators.clucb import KERNELS, CLUCBRecord
+from surefoot.comparators.ellipsoid import Linear, beta, ellipsoid, fresh, lower, units_of_one
 from surefoot.floors import RewardFloor
 from surefoot.policies import _ridge
 

@@ -6,8 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from surefoot.agents._comparator import Comparator, failure, one_of
 from surefoot.agents.actions import Action
+from surefoot.comparators.base import Comparator, failure, one_of
 from surefoot.errors import InvalidInput
 from surefoot.policies._compiled import foremost, learn, wrap_index
 from surefoot.policies._index import IndexPolicy

@@ -8,8 +8,8 @@ import pytest
 from learners import snapshot
 from naive import conucb
 from naive.conucb import Settings
-from surefoot.agents import ConUCBUnknown
-from surefoot.agents.conucb import RADII
+from surefoot.comparators import ConUCBUnknown
+from surefoot.comparators.conucb import RADII
 from surefoot.errors import InvalidInput
 
 

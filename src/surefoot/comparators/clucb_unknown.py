@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import UnknownDefault
-from surefoot.agents._ellipsoid import NOW, SUM, TRIED, Linear, ellipsoid, lower, units_of_one
 from surefoot.agents.actions import Action
-from surefoot.agents.clucb import KERNELS, CLUCBRecord
+from surefoot.comparators.base import UnknownDefault
+from surefoot.comparators.clucb import KERNELS, CLUCBRecord
+from surefoot.comparators.ellipsoid import NOW, SUM, TRIED, Linear, ellipsoid, lower, units_of_one
 from surefoot.floors import Terms
 from surefoot.policies import _ridge
 from surefoot.policies.sets import feature_rows

@@ -16,7 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from surefoot._jit import jittable
-from surefoot.agents._comparator import failure
+from surefoot.comparators.base import failure
 from surefoot.floors import Floor
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels

@@ -8,7 +8,8 @@ import pytest
 
 from naive import c3ucb
 from naive.clucb import DEFAULT, Settings
-from surefoot.agents import C3UCB, Reason
+from surefoot.agents import Reason
+from surefoot.comparators import C3UCB
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Enumerated, TopK
 from surefoot.policies._kernels import best, init, member, pledge, update, width

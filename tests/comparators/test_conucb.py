@@ -10,7 +10,7 @@ import pytest
 from naive import conucb
 from naive.conucb import DEFAULT, Settings
 from surefoot import ConUCB, Reason
-from surefoot.agents.conucb import RADII, SCALES, record_of
+from surefoot.comparators.conucb import RADII, SCALES, record_of
 from surefoot.errors import InvalidInput
 
 QUOTED = {

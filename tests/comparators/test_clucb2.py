@@ -8,8 +8,9 @@ import pytest
 
 from naive import clucb2
 from naive.clucb import Settings
-from surefoot.agents import CLUCB, CLUCB2, Reason
-from surefoot.agents.clucb2 import received
+from surefoot.agents import Reason
+from surefoot.comparators import CLUCB, CLUCB2
+from surefoot.comparators.clucb2 import received
 from surefoot.errors import InvalidInput
 
 

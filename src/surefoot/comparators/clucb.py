@@ -8,8 +8,9 @@ from typing import Any, ClassVar, NamedTuple
 
 from surefoot._exact import exact_range, shown
 from surefoot.agents._agent import Agent
-from surefoot.agents._comparator import Comparator
-from surefoot.agents._ellipsoid import (
+from surefoot.agents.actions import Action
+from surefoot.comparators.base import Comparator
+from surefoot.comparators.ellipsoid import (
     NOW,
     SCORES,
     SUM,
@@ -22,7 +23,6 @@ from surefoot.agents._ellipsoid import (
     lower,
     units_of_one,
 )  # fmt: skip
-from surefoot.agents.actions import Action
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, itself, one, register

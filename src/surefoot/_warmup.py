@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from surefoot import _compile
-from surefoot.agents import conucb, moss  # noqa: F401  (their kernels are known once imported)
+from surefoot.comparators import conucb, moss  # noqa: F401  (their kernels are known once imported)
 from surefoot.errors import missing_extra
 from surefoot.policies import _compiled
 

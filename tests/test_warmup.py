@@ -35,8 +35,8 @@ def warm(monkeypatch, ready):
 MAKERS = {
     "GenCB": lambda: sf.gencb_cmab(5, 0.4, 0.3, seed=1),
     "ConUCB": lambda: sf.ConUCB(5, 0.4, 0.3, 0.01, seed=1),
-    "MOSS": lambda: sf.UnbalancedMOSS(5, 0.4, 0.3, 500, seed=1),
-    "BudgetFirst": lambda: sf.BudgetFirst(5, 0.4, 0.3, 500, seed=1),
+    "MOSS": lambda: sf.comparators.UnbalancedMOSS(5, 0.4, 0.3, 500, seed=1),
+    "BudgetFirst": lambda: sf.comparators.BudgetFirst(5, 0.4, 0.3, 500, seed=1),
     "MV": lambda: sf.mv_cucb(5, 0.4, 0.3, rho=30, seed=1),
     "CLB": lambda: sf.gencb_clb([[1, 0], [0, 1], [0.6, 0.8]], 0.4, 0.3, seed=1),
     "CCCB": lambda: sf.gencb_cccb([[1, 0], [0, 1], [0.6, 0.8]], sf.TopK(2), 0.4, 0.3, seed=1),

@@ -8,7 +8,8 @@ import pytest
 
 from naive import clucb
 from naive.clucb import DEFAULT, Settings
-from surefoot.agents import CLUCB, Reason
+from surefoot.agents import Reason
+from surefoot.comparators import CLUCB
 from surefoot.errors import InvalidInput
 from surefoot.policies._kernels import best, init, member, pledge, update, width
 

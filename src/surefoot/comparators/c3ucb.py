@@ -10,8 +10,10 @@ import numpy as np
 from surefoot._exact import shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
-from surefoot.agents._comparator import Comparator
-from surefoot.agents._ellipsoid import (
+from surefoot.agents.actions import Action
+from surefoot.comparators.base import Comparator
+from surefoot.comparators.clucb import pledged
+from surefoot.comparators.ellipsoid import (
     NOW,
     SCORES,
     SUM,
@@ -23,8 +25,6 @@ from surefoot.agents._ellipsoid import (
     fresh,
     lower,
 )  # fmt: skip
-from surefoot.agents.actions import Action
-from surefoot.agents.clucb import pledged
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK, as_oracle
 from surefoot.policies import _ridge

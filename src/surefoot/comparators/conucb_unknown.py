@@ -6,9 +6,9 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import UnknownDefault, failure
 from surefoot.agents.actions import Action
-from surefoot.agents.conucb import record_of
+from surefoot.comparators.base import UnknownDefault, failure
+from surefoot.comparators.conucb import record_of
 from surefoot.floors import Terms
 from surefoot.policies import _kernels
 from surefoot.policies._index import IndexPolicy

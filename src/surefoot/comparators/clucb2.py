@@ -6,8 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import Comparator, failure
-from surefoot.agents._ellipsoid import (
+from surefoot.agents.play import Play, Reason
+from surefoot.comparators.base import Comparator, failure
+from surefoot.comparators.clucb import KERNELS, CLUCBRecord
+from surefoot.comparators.ellipsoid import (
     NOW,
     SUM,
     TRIED,
@@ -17,8 +19,6 @@ from surefoot.agents._ellipsoid import (
     lower,
     units_of_one,
 )
-from surefoot.agents.clucb import KERNELS, CLUCBRecord
-from surefoot.agents.play import Play, Reason
 from surefoot.floors import Terms
 from surefoot.oracles.base import whole
 from surefoot.policies.sets import feature_rows

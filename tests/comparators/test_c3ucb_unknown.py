@@ -7,7 +7,7 @@ import pytest
 
 from naive import c3ucb
 from naive.clucb import DEFAULT, Settings
-from surefoot.agents import C3UCBUnknown
+from surefoot.comparators import C3UCBUnknown
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
 

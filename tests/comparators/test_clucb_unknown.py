@@ -7,7 +7,7 @@ import pytest
 
 from naive import clucb
 from naive.clucb import Settings
-from surefoot.agents import CLUCBUnknown
+from surefoot.comparators import CLUCBUnknown
 from surefoot.errors import InvalidInput
 
 

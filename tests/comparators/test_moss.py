@@ -6,7 +6,7 @@ import re
 import pytest
 
 from naive import moss
-from surefoot.agents import UnbalancedMOSS
+from surefoot.comparators import UnbalancedMOSS
 from surefoot.errors import InvalidInput
 
 

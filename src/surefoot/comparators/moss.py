@@ -8,8 +8,8 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import exact_range
 from surefoot._jit import jittable
-from surefoot.agents._comparator import Comparator, needed
 from surefoot.agents.play import Play
+from surefoot.comparators.base import Comparator, needed
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.floors.reward import checked_alpha, checked_default

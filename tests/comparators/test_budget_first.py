@@ -6,7 +6,8 @@ import re
 import pytest
 
 from naive import budget_first
-from surefoot.agents import BudgetFirst, Reason
+from surefoot.agents import Reason
+from surefoot.comparators import BudgetFirst
 from surefoot.errors import InvalidInput
 
 

@@ -8,9 +8,9 @@ from fractions import Fraction
 from typing import Any
 
 from surefoot._exact import exact
-from surefoot.agents._comparator import Comparator, failure, needed
-from surefoot.agents.conucb import record_of
 from surefoot.agents.play import Play, Reason
+from surefoot.comparators.base import Comparator, failure, needed
+from surefoot.comparators.conucb import record_of
 from surefoot.floors import Terms
 from surefoot.policies._index import IndexPolicy
 from surefoot.policies.base import arm_labels

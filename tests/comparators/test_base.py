@@ -5,7 +5,8 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
-from surefoot.agents import (
+from surefoot.agents import load
+from surefoot.comparators import (
     C3UCB,
     CLUCB,
     CLUCB2,
@@ -15,9 +16,8 @@ from surefoot.agents import (
     ConUCB,
     ConUCBUnknown,
     UnbalancedMOSS,
-    load,
 )
-from surefoot.agents._comparator import failure, one_of
+from surefoot.comparators.base import failure, one_of
 from surefoot.environments import CombinatorialArms, LinearArms
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK

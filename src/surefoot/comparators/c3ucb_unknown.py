@@ -6,10 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
-from surefoot.agents._comparator import UnknownDefault, needed
-from surefoot.agents._ellipsoid import units_of_one
 from surefoot.agents.actions import Action
-from surefoot.agents.c3ucb import SuperArms, combinatorial
+from surefoot.comparators.base import UnknownDefault, needed
+from surefoot.comparators.c3ucb import SuperArms, combinatorial
+from surefoot.comparators.ellipsoid import units_of_one
 from surefoot.floors import Terms
 from surefoot.policies.sets import feature_rows
 
