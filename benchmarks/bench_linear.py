@@ -24,9 +24,10 @@ import numpy as np
 import surefoot as sf
 from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies import _kernels
-from surefoot.simulation import _gram, gram, gram_sets, path
+from surefoot.simulation import loop
 from surefoot.simulation.compiled import engine
-from surefoot.simulation.path import Block, Scale
+from surefoot.simulation.fast import c2ucb, gram, linucb
+from surefoot.simulation.loop import Block, Scale
 
 REPETITIONS = 5
 SIZE = 8192
@@ -151,7 +152,7 @@ def rows(policy: Any, k: int, edges: Any, base: Any, walks: dict[bool, Any]) -> 
             lambda: taken(base, _kernels.init, record, world, short * SIZE), short * SIZE,
         ),
         "Gram form": (
-            lambda: taken(walks[k == 1], _gram.init, record, world, long * SIZE), long * SIZE,
+            lambda: taken(walks[k == 1], gram.init, record, world, long * SIZE), long * SIZE,
         ),
     })  # fmt: skip
     first = median(next(iter(times.values())))
@@ -174,8 +175,8 @@ def main() -> None:
     """Measure, and write the table to the terminal."""
     engine()  # numba learns the kernels
     compiled = numba.njit(nogil=True, _nrt=False)  # as the engine does
-    base = compiled(path.base_path)
-    walks = {True: compiled(gram.walk), False: compiled(gram_sets.walk)}
+    base = compiled(loop.base_path)
+    walks = {True: compiled(linucb.walk), False: compiled(c2ucb.walk)}
     lines = [line for d, k in CASES for line in any_k(d, k, base, walks)]
     lines += [line for d, widths in NETWORKS for line in paths(d, widths, base, walks)]
     head = "| policy | d | K | k | contender | median ns | min ns | times faster |"

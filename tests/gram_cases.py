@@ -7,7 +7,7 @@ import numpy as np
 
 import surefoot as sf
 from surefoot.policies import _kernels
-from surefoot.simulation.path import Block, Scale
+from surefoot.simulation.loop import Block, Scale
 
 ZERO_ONE = Scale(1, 1, 0, 1)
 CASES = {  # d, K, scale of the features, whether half of them are the other half, lambda
@@ -73,8 +73,8 @@ def walked(
     for size in sizes:
         whole, real = [0] * size, [0.0] * size
         lists = (whole, whole, whole, real, real, [0] * width)
-        spans = [()] * (len(Block._fields) - len(lists))
-        block = Block(*(array(one) for one in lists), *spans)
+        chunks = [()] * (len(Block._fields) - len(lists))
+        block = Block(*(array(one) for one in lists), *chunks)
         word = np.uint64(key) if array is np.array else key
         walk(policy, state, world.record, word, first, scale, rival, truth, block)
         blocks.append(block)

@@ -7,7 +7,7 @@ import numpy as np
 import surefoot as sf
 from surefoot._compile import compiling
 from surefoot.policies import _kernels
-from surefoot.simulation import moments, path
+from surefoot.simulation import loop, mean_variance
 from surefoot.simulation.compiled import PLAIN, Driver, Engine, engine
 from surefoot.simulation.plan import Plan
 
@@ -19,10 +19,10 @@ KINDS = 7
 def plain_compiled():
     engine()  # teaches numba the dispatchers
     with compiling() as njit:
-        walk = Driver(_kernels.init, njit(path.base_path))
+        walk = Driver(_kernels.init, njit(loop.base_path))
         return Engine(
-            lambda record: walk, PLAIN.survey, njit(path.interleave),
-            njit(moments.interleave_moments), np.array, np.zeros, np.uint64,
+            lambda record: walk, PLAIN.survey, njit(loop.interleave),
+            njit(mean_variance.interleave_moments), np.array, np.zeros, np.uint64,
         )  # fmt: skip
 
 
@@ -47,7 +47,7 @@ def drawn_arms(random):
 
 
 def drawn_checkpoints(random, horizon):
-    """All plays, where no span can be taken at once, or a few, where most are."""
+    """All plays, where no chunk can be taken at once, or a few, where most are."""
     few = random.integers(1, horizon + 1, 3).tolist()
     return few if random.integers(2) else "all"
 

@@ -22,6 +22,7 @@ from surefoot._jit import HELPERS
 _PACKAGE = Path(__file__).resolve().parent
 _WITH_KERNELS = (
     ".", "agents", "comparators", "environments", "floors", "oracles", "policies", "simulation",
+    "simulation/fast",
 )  # fmt: skip
 _COMPILING = threading.RLock()
 

@@ -51,8 +51,8 @@ def test_every_policy_of_ours_is_among_them():
 
 def test_the_loops_of_all_four_problems_are_compiled_once(monkeypatch, capsys):
     seen = set()
-    monkeypatch.setattr("surefoot.simulation.warm.warm", lambda plan, engine: id(engine) in seen)
-    monkeypatch.setattr("surefoot.simulation.warm.compile_ahead", lambda plan, engine: None)
+    monkeypatch.setattr("surefoot.simulation.runner.warm", lambda plan, engine: id(engine) in seen)
+    monkeypatch.setattr("surefoot.simulation.runner.compile_ahead", lambda plan, engine: None)
     assert list(_warmup._loops()) == ["study cmab", "study clb", "study cccb", "study mv"]
     seen.add(id(choose("compiled")))
     assert list(_warmup._loops()) == []

@@ -21,7 +21,7 @@ from surefoot.comparators.base import failure, one_of
 from surefoot.environments import CombinatorialArms, LinearArms
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
-from surefoot.simulation import Plan, live
+from surefoot.simulation import Plan, stepwise
 from surefoot.simulation.compiled import PLAIN
 
 KINDS = {
@@ -90,7 +90,7 @@ def test_live_it_is_what_the_engine_makes_of_it(world, build, radius):
     """A turn lost to the default counts in both: the "paper" radius widens with the turns."""
     plan = Plan({"one": build(radius)}, world, 600, 0, "all")
     engine = plan.run(0, PLAIN)["one"]
-    driven = live.drive(
+    driven = stepwise.drive(
         plan.agents["one"], world, plan.tops["one"], plan.key(0), np.random.SeedSequence(0),
         plan.checkpoints, lambda: False,
     )  # fmt: skip

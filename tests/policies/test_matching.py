@@ -10,7 +10,8 @@ from gram_cases import assert_same, walked
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Matching
 from surefoot.policies import _kernels, _matching
-from surefoot.simulation import _gram, gram_sets, path
+from surefoot.simulation import loop
+from surefoot.simulation.fast import c2ucb, gram
 
 
 @settings(max_examples=100, deadline=None)
@@ -56,8 +57,8 @@ def test_the_policy_plays_its_matchings_live_plain_and_fast(shape, never):
     world = sf.LinearArms.embedded(shape[0] * shape[1], 4, 1)
     policy = sf.C2UCB(world.X, oracle, theta_bound=0.8, noise=0.5)
     given = (policy.record, world, 3, [150])
-    fast, _ = walked(gram_sets.walk, _gram.init, *given)
-    plain, _ = walked(path.base_path, _kernels.init, *given)
+    fast, _ = walked(c2ucb.walk, gram.init, *given)
+    plain, _ = walked(loop.base_path, _kernels.init, *given)
     assert_same(fast, plain)
     state = _kernels.init(policy.record, world.n_arms)
     for m in range(1, 40):

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.simulation import calendar, live, moments
+from surefoot.simulation import calendar, mean_variance, stepwise
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
 
@@ -53,7 +53,7 @@ def plans(draw):
 
 def same(one, other):
     assert [*zip(*np.nonzero(one.books != other.books), strict=True)] == []
-    # The compiled sums are added span by span.
+    # The compiled sums are added chunk by chunk.
     np.testing.assert_allclose(one.losses, other.losses, rtol=1e-11, atol=1e-9)
 
 
@@ -62,7 +62,7 @@ def test_all_drivers_agree_at_every_play(plan):
     assert not plan.stepwise
     by_numba, by_python = plan.run(0, choose("compiled")), plan.run(0, choose("plain"))
     for name, agent in plan.agents.items():
-        played = live.drive(
+        played = stepwise.drive(
             agent, plan.environment, plan.tops[name], plan.key(0), np.random.SeedSequence(0),
             plan.checkpoints, lambda: False,
         )  # fmt: skip
@@ -76,7 +76,7 @@ def test_a_calendar_that_doubts_everything_is_the_same(monkeypatch, check):
     plan = Plan(agents(floor, 3), sf.BernoulliArms([0.9, 0.5, 0.1]), 300, 1, "all")
     expected, asked = plan.run(0, choose("compiled")), []
     rule = calendar.MomentCalendar._rule
-    monkeypatch.setattr(moments, "EPS", 1e9)
+    monkeypatch.setattr(mean_variance, "EPS", 1e9)
     monkeypatch.setattr(
         calendar.MomentCalendar, "_rule", lambda self, block: (asked.append(1), rule(self, block))
     )
@@ -98,10 +98,10 @@ def test_ties_are_ruled_in_integers_and_allowed():
 def test_rewards_too_wide_for_their_squares_are_driven_play_by_play():
     wide = sf.MeanVarianceFloor(11, 0.5, 0.001, (10, 12))
     fine = sf.MeanVarianceFloor(1, 0.5, 0.001, (0, 2))
-    for floor, stepwise in ((wide, [*agents(wide, 1)]), (fine, [])):
+    for floor, driven in ((wide, [*agents(wide, 1)]), (fine, [])):
         paid = {"arm": [0], "reward": [floor.default]}
         assert floor.places == 9
-        assert Plan(agents(floor, 1), sf.ReplayLog(paid), 5).stepwise == stepwise
+        assert Plan(agents(floor, 1), sf.ReplayLog(paid), 5).stepwise == driven
 
 
 def test_agents_of_both_kinds_of_floor_share_a_path():

@@ -9,9 +9,9 @@ import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from learners import Counter
 from surefoot.errors import InvalidInput
+from surefoot.simulation.loop import ARM, GAP, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
-from surefoot.simulation.trace import ARM, GAP, T
 
 
 class Forgetful(sf.UCB1):

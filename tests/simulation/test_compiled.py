@@ -13,7 +13,7 @@ import pytest
 
 import surefoot as sf
 from surefoot import _compile, _jit
-from surefoot.simulation import compiled, path
+from surefoot.simulation import compiled, loop
 from surefoot.simulation.compiled import PLAIN
 
 numba = pytest.importorskip("numba")
@@ -94,7 +94,7 @@ def test_every_file_with_kernels_is_in_the_fingerprint(monkeypatch, tmp_path):
     seen = {fingerprint()}
     for name in (
         "policies/ucb1.py", "policies/_kernels.py", "environments/bernoulli.py",
-        "agents/conucb.py", "floors/plays.py", "simulation/path.py", "simulation/trace.py",
+        "agents/conucb.py", "floors/plays.py", "simulation/loop.py", "simulation/fast/chunks.py",
         "_longest_path.py",
     ):  # fmt: skip
         file = root / name
@@ -167,8 +167,8 @@ def test_the_engine_is_made_once_even_by_many_threads():
 def test_a_policy_without_a_fast_driver_runs_the_plain_text():
     engine = compiled.engine()
     assert engine.driver(object).walk.py_func is PLAIN.driver(object).walk
-    assert PLAIN.driver(object).walk is path.base_path
-    assert PLAIN.interleave is path.interleave
+    assert PLAIN.driver(object).walk is loop.base_path
+    assert PLAIN.interleave is loop.interleave
 
 
 def test_what_the_loops_run_on():

@@ -6,11 +6,12 @@ import pytest
 import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from surefoot.errors import InvalidInput
-from surefoot.simulation import live, path, plan, spans
+from surefoot.simulation import loop, plan, stepwise
 from surefoot.simulation.calendar import SumCalendar
+from surefoot.simulation.fast import chunks
+from surefoot.simulation.loop import ARM, LEAST, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
-from surefoot.simulation.trace import ARM, LEAST, T
 
 
 @pytest.mark.parametrize("block", [7, 100, 8192])
@@ -24,7 +25,7 @@ def test_blocks_take_hardly_a_turn_past_the_horizon(monkeypatch):
     monkeypatch.setattr(plan, "BLOCK", 100)
     taken = []
     engine = choose("plain")
-    walk = path.base_path
+    walk = loop.base_path
 
     def counting(*arguments):
         taken.append(len(arguments[-1].arms))
@@ -91,7 +92,7 @@ def test_a_run_is_given_up_between_two_blocks(monkeypatch):
         asked.append(True)
         return len(asked) > 3
 
-    with pytest.raises(live.Stopped):
+    with pytest.raises(stepwise.Stopped):
         Plan(three(), ENVIRONMENT, 1000).run(0, choose("plain"), stopped)
     assert len(asked) == 4
 
@@ -129,7 +130,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
             calendar.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
         numbers = engine.array([0.0])
-        block = plan._block(100, 1, spans.blank(100, (numbers, numbers), 0.0, True), engine)
+        block = plan._block(100, 1, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
         for j in range(100):
             block.rewards[j], block.pledges[j] = reward, pledges[j]
         engine.survey(block, True, False)

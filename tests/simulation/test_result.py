@@ -9,8 +9,8 @@ import pytest
 import surefoot as sf
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, MissingExtra
+from surefoot.simulation.loop import ARM
 from surefoot.simulation.result import COLUMNS
-from surefoot.simulation.trace import ARM
 
 MEANS = [0.75, 0.5, 0.25]
 ENVIRONMENT = sf.BernoulliArms(MEANS)

@@ -1,6 +1,6 @@
 import numpy as np
 
-from surefoot.simulation import trace
+from surefoot.simulation import loop as trace
 
 
 def test_the_columns_are_all_of_them_and_the_state_comes_first():

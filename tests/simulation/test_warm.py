@@ -1,17 +1,16 @@
 import pytest
 
 import surefoot as sf
-from surefoot.simulation import warm as warm_module
+from surefoot.simulation import runner
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.plan import Plan
-from surefoot.simulation.runner import choose
-from surefoot.simulation.warm import compile_ahead, warm
+from surefoot.simulation.runner import choose, compile_ahead, warm
 
 
 @pytest.fixture(autouse=True)
 def fresh(tmp_path, monkeypatch):
     monkeypatch.setenv("SUREFOOT_CACHE", str(tmp_path))
-    monkeypatch.setattr(warm_module, "_READY", set())
+    monkeypatch.setattr(runner, "_READY", set())
 
 
 def plan(policy=sf.UCB1, n_arms=2):
@@ -24,7 +23,7 @@ def test_loops_are_warm_once_they_are_compiled_and_in_the_next_process_too(monke
     assert not warm(plan(), engine)
     compile_ahead(plan(), engine)
     assert warm(plan(), engine)
-    monkeypatch.setattr(warm_module, "_READY", set())  # another process finds the cache only
+    monkeypatch.setattr(runner, "_READY", set())  # another process finds the cache only
     assert warm(plan(), engine)
 
 
@@ -42,7 +41,7 @@ def test_without_a_cache_this_process_still_knows(monkeypatch, tmp_path):
     assert not warm(plan(), engine)
     compile_ahead(plan(), engine)
     assert warm(plan(), engine)
-    monkeypatch.setattr(warm_module, "_READY", set())
+    monkeypatch.setattr(runner, "_READY", set())
     assert not warm(plan(), engine)
 
 

@@ -29,8 +29,7 @@ def warmup() -> None:
 
 def _loops() -> Iterator[str]:
     """Compile the loops of the paper's four problems; the names of those that were missing."""
-    from surefoot.simulation.runner import choose
-    from surefoot.simulation.warm import compile_ahead, warm
+    from surefoot.simulation.runner import choose, compile_ahead, warm
     from surefoot.study import groups
     from surefoot.study.sweep import paper
 

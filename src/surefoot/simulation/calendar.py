@@ -11,7 +11,19 @@ from surefoot._exact import INT64_MAX
 from surefoot.agents._agent import Agent
 from surefoot.floors import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
-from surefoot.simulation.moments import (
+from surefoot.simulation.loop import (
+    ACCOUNT,
+    GATES,
+    LEAST,
+    SLACK,
+    SUMS,
+    Block,
+    Ints,
+    T,
+    Trace,
+    blank,
+)
+from surefoot.simulation.mean_variance import (
     BASE,
     CHECKS,
     GIVEN,
@@ -25,8 +37,6 @@ from surefoot.simulation.moments import (
     TURN,
     Promise,
 )  # fmt: skip
-from surefoot.simulation.path import ACCOUNT, GATES, Block
-from surefoot.simulation.trace import LEAST, SLACK, SUMS, Ints, T, Trace, blank
 
 if TYPE_CHECKING:
     from surefoot.simulation.compiled import Engine

@@ -18,7 +18,7 @@ from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.policies import _kernels
-from surefoot.simulation.moments import WIDEST
+from surefoot.simulation.mean_variance import WIDEST
 
 
 def positive(number: Any, what: str) -> int:

@@ -15,18 +15,8 @@ from surefoot.policies import _kernels as policies
 from surefoot.policies._compiled import entry, teach
 from surefoot.policies.c2ucb import C2UCBRecord
 from surefoot.policies.linucb import LinUCBRecord
-from surefoot.simulation import (
-    _gram,
-    ceilings,
-    gram,
-    gram_bounds,
-    gram_sets,
-    lines,
-    moment_spans,
-    moments,
-    path,
-    spans,
-)
+from surefoot.simulation import loop, mean_variance
+from surefoot.simulation.fast import c2ucb, chunks, clucb, gram, kinetic, lazy_index, linucb
 
 
 class Driver(NamedTuple):
@@ -35,7 +25,7 @@ class Driver(NamedTuple):
     init: Callable[..., Any]
     """(policy, n_arms) -> tuple of flat lists, the state."""
     walk: Callable[..., None]
-    """As ``path.base_path``."""
+    """As ``loop.base_path``."""
 
 
 class Engine(NamedTuple):
@@ -44,7 +34,7 @@ class Engine(NamedTuple):
     driver: Callable[[type], Driver]
     """By the class of the policy's record."""
     survey: Callable[..., None]
-    """Called once for each full block; see ``spans``."""
+    """Called once for each full block; see ``chunks``."""
     interleave: Callable[..., None]
     interleave_moments: Callable[..., bool]
     array: Callable[[list[Any]], Any]
@@ -55,10 +45,10 @@ class Engine(NamedTuple):
     """From an int to the 64 bits of a noise key."""
 
 
-_PLAIN = Driver(policies.init, path.base_path)
+_PLAIN = Driver(policies.init, loop.base_path)
 PLAIN = Engine(
-    lambda record: _PLAIN, lambda block, pledged, moments: None, path.interleave,
-    moments.interleave_moments, list, lambda size, kind: [kind()] * size, int,
+    lambda record: _PLAIN, lambda block, pledged, moments: None, loop.interleave,
+    mean_variance.interleave_moments, list, lambda size, kind: [kind()] * size, int,
 )  # fmt: skip
 """The text itself, in plain Python: what every faster form is held against."""
 
@@ -80,14 +70,14 @@ _ENGINES: list[Engine] = []
 def _compiled(njit: Callable[..., Any]) -> Engine:
     if not _ENGINES:
         _teach()
-        plain = Driver(policies.init, njit(path.base_path))
-        of_lines = Driver(lines.init, njit(lines.walk))
-        of_indices = Driver(policies.init, njit(ceilings.walk))
+        plain = Driver(policies.init, njit(loop.base_path))
+        of_lines = Driver(kinetic.init, njit(kinetic.walk))
+        of_indices = Driver(policies.init, njit(lazy_index.walk))
         of_records = {
-            LinUCBRecord: Driver(_gram.init, njit(gram.walk)),
-            C2UCBRecord: Driver(_gram.init, njit(gram_sets.walk)),
-            CLUCBRecord: Driver(gram_bounds.init, njit(gram_bounds.walk)),
-            C3UCBRecord: Driver(gram_bounds.init, njit(gram_bounds.walk_super_arms)),
+            LinUCBRecord: Driver(gram.init, njit(linucb.walk)),
+            C2UCBRecord: Driver(gram.init, njit(c2ucb.walk)),
+            CLUCBRecord: Driver(clucb.init, njit(clucb.walk)),
+            C3UCBRecord: Driver(clucb.init, njit(clucb.walk_super_arms)),
         }
 
         def driver(record: type) -> Driver:
@@ -97,8 +87,8 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
             return of_indices if record in policies.INDEX_KERNELS else of_records.get(record, plain)
 
         _ENGINES.append(Engine(
-            driver, njit(spans.survey),
-            njit(spans.interleave_spans), njit(moment_spans.interleave_moment_spans),
+            driver, njit(chunks.survey),
+            njit(chunks.interleave_chunks), njit(chunks.interleave_moment_chunks),
             np.array, np.zeros, np.uint64,
         ))  # fmt: skip
     return _ENGINES[0]

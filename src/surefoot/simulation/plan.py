@@ -13,12 +13,12 @@ from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor
 from surefoot.policies import _kernels
-from surefoot.simulation import live, spans
+from surefoot.simulation import stepwise
 from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import check_agent, check_environment, has_kernels, positive
 from surefoot.simulation.compiled import Engine
-from surefoot.simulation.path import Block, Scale
-from surefoot.simulation.trace import Ints, T, Trace
+from surefoot.simulation.fast import chunks
+from surefoot.simulation.loop import Block, Ints, Scale, T, Trace
 
 BLOCK = 32_768
 """Turns of the base path held at a time; memory does not grow with the horizon."""
@@ -127,7 +127,7 @@ class Plan:
             traces.update(self._run_walk(walk, names, self.key(run), engine, stopped))
         for name in self.stepwise:
             # One stream for all: agents of one policy then share its luck, as they share the noise.
-            traces[name] = live.drive(
+            traces[name] = stepwise.drive(
                 self.agents[name], self.environment, self.tops[name], self.key(run),
                 self._stream(run, 1), self.checkpoints, stopped,
             )  # fmt: skip
@@ -146,7 +146,7 @@ class Plan:
         size = -(-self.horizon // -(-self.horizon // BLOCK))  # equal blocks: none goes far beyond
         width, best = _kernels.width(walk.policy), float(environment.best)
         single = _kernels.KERNELS[walk.kind].member is _kernels.itself
-        block = _block(size, width, spans.blank(size, truth, best, single), engine)
+        block = _block(size, width, chunks.blank(size, truth, best, single), engine)
         calendars = {
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
             for name in names
@@ -156,7 +156,7 @@ class Plan:
         first = 1
         while any(one.books[T] < self.horizon for one in calendars.values()):
             if stopped():
-                raise live.Stopped
+                raise stepwise.Stopped
             driver.walk(
                 walk.policy, state, environment.record, engine.word(key), first, walk.scale,
                 walk.rival, truth, block,

@@ -15,7 +15,7 @@ from surefoot.environments.mean_variance import (
 )  # fmt: skip
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.floors import MeanVarianceFloor
-from surefoot.simulation.trace import (
+from surefoot.simulation.loop import (
     BELOW,
     DEFAULTS,
     GAP,

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import missing_extra
 from surefoot.simulation.checks import positive
+from surefoot.simulation.loop import Trace
 from surefoot.simulation.plan import Plan
-from surefoot.simulation.runner import choose, run_all
-from surefoot.simulation.trace import Trace
-from surefoot.simulation.warm import compile_ahead, warm
+from surefoot.simulation.runner import choose, compile_ahead, run_all, warm
 from surefoot.study import groups
 from surefoot.study.output import replacing, uninterrupted, versions, write_json
 from surefoot.study.panel import Panel

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan, Result
+from surefoot.simulation.loop import Ints, Trace
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import COUNTS
-from surefoot.simulation.trace import Ints, Trace
 from surefoot.study.panel import Panel
 
 if TYPE_CHECKING:

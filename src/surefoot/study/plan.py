@@ -16,8 +16,8 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
+from surefoot.simulation.loop import Trace
 from surefoot.simulation.plan import grid
-from surefoot.simulation.trace import Trace
 from surefoot.study.conduct import Step, play
 from surefoot.study.replay import MAX_ARMS, MAX_RUNS, POLICIES, explorable
 from surefoot.theory import self_funding

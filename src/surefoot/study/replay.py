@@ -16,7 +16,7 @@ from surefoot.floors.plays import Terms
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
-from surefoot.simulation.trace import Trace
+from surefoot.simulation.loop import Trace
 from surefoot.study import flights, log
 from surefoot.study.conduct import Step, play
 from surefoot.theory import self_funding

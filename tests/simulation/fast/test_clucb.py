@@ -7,9 +7,9 @@ import surefoot as sf
 from naive.ridge import Ridge
 from reference import differences, plain_compiled
 from surefoot.comparators.ellipsoid import NOW
-from surefoot.simulation import gram_bounds
-from surefoot.simulation._gram import COUNTS, renew
 from surefoot.simulation.compiled import engine
+from surefoot.simulation.fast import clucb
+from surefoot.simulation.fast.gram import COUNTS, renew
 from surefoot.simulation.plan import Plan
 
 
@@ -54,24 +54,24 @@ def test_in_5000_random_cases_only_equal_super_arms_may_be_confused():
 
 def carried(policy, state):
     """c, the square norm of z and its mean as the driver carries them."""
-    return [*state[gram_bounds.ALONG], *state[gram_bounds.TOTALS]]
+    return [*state[clucb.ALONG], *state[clucb.TOTALS]]
 
 
 def test_what_is_carried_along_is_what_the_matrices_say():
     env = sf.LinearArms.embedded(6, 4, 5)
     policy = sf.CLUCB(env.X, 0.5, 0.1, theta_bound=1).policy.record
-    state, random = gram_bounds.init(policy, 6), np.random.default_rng(1)
+    state, random = clucb.init(policy, 6), np.random.default_rng(1)
     twin, z = Ridge(4, policy.ridge), np.zeros(4)
     for _ in range(2500):  # past two renewals
         k, reward = int(random.integers(6)), int(random.integers(2))
-        gram_bounds._learn(policy, state, k, reward, 0, 1)
+        clucb._learn(policy, state, k, reward, 0, 1)
         twin.learn(env.X[k], reward)
         z += env.X[k]
     inverse = np.linalg.inv(twin.gram())
     expected = [*(env.X @ inverse @ z), z @ inverse @ z, z @ twin.theta()]
     assert carried(policy, state) == pytest.approx(expected, rel=1e-9)
     renew(policy, state, 0, 1)
-    gram_bounds._along(state)
+    clucb._along(state)
     assert carried(policy, state) == pytest.approx(expected, rel=1e-9)
     assert sum(state[COUNTS]) == 2500
     assert len(state[NOW]) == 2

@@ -1,9 +1,9 @@
 """The fast driver of C2UCB over fixed rows: O(K) a turn, and O(K^2) for each base arm played.
 
-The base arms' bounds are y_e + beta(m)*sqrt(q_e), in the terms of ``_gram``, and each base arm
+The base arms' bounds are y_e + beta(m)*sqrt(q_e), in the terms of ``gram``, and each base arm
 observed is one step of it. Where any k are a super arm, the last one is kept as long as its bounds
 with an earlier turn's beta are above all others with a later turn's, for beta grows. A turn's
-choice is that of ``path.base_path`` but where rounding, which differs, decides a near tie.
+choice is that of ``loop.base_path`` but where rounding, which differs, decides a near tie.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies.c2ucb import BOUNDS, COSTS, LINKS, MEMBERS, PRICES, choose
-from surefoot.simulation._gram import (
+from surefoot.simulation.fast.gram import (
     AGE,
     COUNTS,
     CROSS,
@@ -27,21 +27,21 @@ from surefoot.simulation._gram import (
     renew,
     root,
 )
-from surefoot.simulation.gram import SPAN
-from surefoot.simulation.path import Block, Scale, units_of
+from surefoot.simulation.fast.linucb import RADIUS_EVERY
+from surefoot.simulation.loop import Block, Scale, units_of
 
 
 def walk(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
-    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     counts, sums, cross, norms = state[COUNTS], state[SUMS], state[CROSS], state[NORMS]
     means, row, age, bounds = state[MEANS], state[ROW], state[AGE], state[BOUNDS]
     members, low, width = state[MEMBERS], scale.low, scale.width
     costs, prices, links = state[COSTS], state[PRICES], state[LINKS]
     any_k, settled = policy.rows == 0 and len(policy.order) == 0, False
-    span = 1 if policy.determinant else SPAN
+    span = 1 if policy.determinant else RADIUS_EVERY
     since = -span
     least = largest = 0.0
     for j in range(len(block.arms)):

@@ -1,12 +1,12 @@
 """The fast drivers of CLUCB and C3UCB: their bounds, and what they can prove, in Gram form.
 
-To the lists of ``_gram`` come, for z the sum of the features of all plays,
+To the lists of ``gram`` come, for z the sum of the features of all plays,
 
     c = X V^-1 z,   ||z||^2 in V^-1,   <z, theta_hat>
 
-each carried along: by the step of ``_gram`` when an observation changes V and theta_hat, and by one
+each carried along: by the step of ``gram`` when an observation changes V and theta_hat, and by one
 row of G when its features join z. What is proved of z and the next features is then O(K). A turn's
-choice is that of ``path.base_path`` but where rounding, which differs, decides a near tie.
+choice is that of ``loop.base_path`` but where rounding, which differs, decides a near tie.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from surefoot.comparators.ellipsoid import NOW, SCORES
 from surefoot.environments._kernels import draw
 from surefoot.policies import _kernels, _ridge
 from surefoot.policies.c2ucb import total
-from surefoot.simulation._gram import (
+from surefoot.simulation.fast.gram import (
     AGE,
     COUNTS,
     CROSS,
@@ -36,10 +36,10 @@ from surefoot.simulation._gram import (
     renew,
     root,
 )
-from surefoot.simulation.path import Block, Scale, units_of
+from surefoot.simulation.loop import Block, Scale, units_of
 
 ALONG, TOTALS = -11, -10
-"""Before the lists of ``_gram``: c; the square norm of z and its mean."""
+"""Before the lists of ``gram``: c; the square norm of z and its mean."""
 
 
 def init(policy: Any, n_arms: int) -> Any:
@@ -52,7 +52,7 @@ def walk(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
-    """CLUCB's, as ``path.base_path``."""
+    """CLUCB's, as ``loop.base_path``."""
     means, norms, scores, now = state[MEANS], state[NORMS], state[SCORES], state[NOW]
     for j in range(len(block.arms)):
         m = first + j
@@ -78,7 +78,7 @@ def walk_super_arms(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
-    """C3UCB's, as ``path.base_path``."""
+    """C3UCB's, as ``loop.base_path``."""
     means, norms, scores, lows = state[MEANS], state[NORMS], state[SCORES], state[LOWS]
     members = state[MEMBERS]
     for j in range(len(block.arms)):

@@ -8,8 +8,8 @@ import pytest
 import surefoot as sf
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.simulation import Plan, live
-from surefoot.simulation.trace import ARM, DEFAULTS, SLACK
+from surefoot.simulation import Plan, stepwise
+from surefoot.simulation.loop import ARM, DEFAULTS, SLACK
 
 
 class Thompson:
@@ -103,7 +103,7 @@ def test_the_floor_is_kept_and_measured():
 def drive(agent, horizon, checkpoints, stopped=lambda: False):
     stream = np.random.SeedSequence(0)
     points = np.array([*checkpoints, horizon])
-    return live.drive(agent, ENVIRONMENT, 0.9, 7, stream, points, stopped)
+    return stepwise.drive(agent, ENVIRONMENT, 0.9, 7, stream, points, stopped)
 
 
 def test_checkpoints_are_rows_of_the_full_trace():
@@ -140,7 +140,7 @@ def test_it_gives_up_between_two_plays():
         asked.append(True)
         return len(asked) > 5
 
-    with pytest.raises(live.Stopped):
+    with pytest.raises(stepwise.Stopped):
         drive(agents()["plain"], 1000, [], stopped)
     assert len(asked) == 6
 

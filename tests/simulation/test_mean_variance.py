@@ -9,9 +9,9 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
-from surefoot.simulation import moments
+from surefoot.simulation import mean_variance
 from surefoot.simulation.calendar import promise
-from surefoot.simulation.moments import BASE, WIDEST, gate_near, sign_near, slack_near
+from surefoot.simulation.mean_variance import BASE, WIDEST, gate_near, sign_near, slack_near
 
 hundredths = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
 
@@ -92,4 +92,4 @@ def test_the_widest_rewards_and_a_billion_plays_stay_within_64_bits():
     assert most + BASE < 2**63
     assert 10**9 * (most // BASE + 1) < 2**63
     assert 10**9 * WIDEST < 2**63
-    assert moments.EPS > 40 * 2.0**-53
+    assert mean_variance.EPS > 40 * 2.0**-53

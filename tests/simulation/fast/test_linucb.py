@@ -8,8 +8,9 @@ from gram_cases import CASES, ZERO_ONE, assert_same, environment, played, rows, 
 from naive.gram import Counted
 from surefoot._jit import HELPERS
 from surefoot.policies import _kernels
-from surefoot.simulation import _gram, gram, path
-from surefoot.simulation.path import Scale
+from surefoot.simulation import loop
+from surefoot.simulation.fast import gram, linucb
+from surefoot.simulation.loop import Scale
 
 RADII = ["paper", "determinant"]
 PAID = Scale(1, 1, -1, 4)
@@ -31,11 +32,11 @@ def assert_close(policy, state, twin):
     """q and y against the twin's."""
     V, X = twin.gram(policy.d), twin.X
     inverse = np.linalg.solve(V, X.T)
-    assert np.allclose(state[_gram.NORMS], np.einsum("ki,ik->k", X, inverse), rtol=1e-9, atol=0)
+    assert np.allclose(state[gram.NORMS], np.einsum("ki,ik->k", X, inverse), rtol=1e-9, atol=0)
     means = X @ np.linalg.solve(V, X.T @ twin.total)
-    assert np.allclose(state[_gram.MEANS], means, rtol=1e-9, atol=1e-9)
+    assert np.allclose(state[gram.MEANS], means, rtol=1e-9, atol=1e-9)
     logdet = np.linalg.slogdet(V / policy.ridge)[1]
-    grown = state[_gram.AGE][2] + np.log(state[_gram.AGE][0])
+    grown = state[gram.AGE][2] + np.log(state[gram.AGE][0])
     assert np.isclose(grown, logdet, rtol=1e-9, atol=1e-9)
 
 
@@ -44,10 +45,10 @@ def assert_close(policy, state, twin):
 def test_every_choice_is_that_of_a_fresh_solve(case, radius):
     policy, X = settings(case, radius), rows(case)
     T = 300 if case == "wide" else 1500
-    blocks, state = walked(gram.walk, _gram.init, policy.record, environment(len(X)), 7, [T])
+    blocks, state = walked(linucb.walk, gram.init, policy.record, environment(len(X)), 7, [T])
     twin = twin_in_lockstep(policy, X, blocks)
-    assert list(state[_gram.COUNTS]) == twin.n.tolist()
-    assert list(state[_gram.SUMS]) == twin.total.tolist()
+    assert list(state[gram.COUNTS]) == twin.n.tolist()
+    assert list(state[gram.SUMS]) == twin.total.tolist()
     assert_close(policy, state, twin)
 
 
@@ -60,8 +61,8 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         world = sf.LinearArms.embedded(8, 4, seed)
         policy = sf.LinUCB(world.X, theta_bound=0.8, noise=0.5, radius=radius).record
         given = (policy, world, seed, [100, 500], rival, scale)
-        fast, _ = walked(gram.walk, _gram.init, *given)
-        plain, _ = walked(path.base_path, _kernels.init, *given)
+        fast, _ = walked(linucb.walk, gram.init, *given)
+        plain, _ = walked(loop.base_path, _kernels.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
     assert (competed > 0) == (rival > 0)
@@ -69,21 +70,21 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
 
 @pytest.mark.parametrize("radius", RADII)
 def test_while_a_leader_surely_leads_no_radius_is_computed(monkeypatch, radius):
-    calls, beta = [], gram.beta
-    monkeypatch.setattr(gram, "beta", lambda *given: calls.append(given) or beta(*given))
+    calls, beta = [], linucb.beta
+    monkeypatch.setattr(linucb, "beta", lambda *given: calls.append(given) or beta(*given))
     world = sf.LinearArms.embedded(8, 4, 1)
     policy = sf.LinUCB(world.X, noise=0.1, radius=radius).record
-    walked(gram.walk, _gram.init, policy, world, 1, [4000])
-    assert 4000 / gram.SPAN < len(calls) < 2000
+    walked(linucb.walk, gram.init, policy, world, 1, [4000])
+    assert 4000 / linucb.RADIUS_EVERY < len(calls) < 2000
 
 
 def test_a_turn_that_the_default_wins_holds_nothing():
     """Though the block held something before: its sums are taken over all turns."""
     policy = settings("plain", "paper").record
-    state = _gram.init(policy, 10)
-    block = path.Block(*([9] * 5 for _ in range(5)), [0], *[()] * (len(path.Block._fields) - 6))
+    state = gram.init(policy, 10)
+    block = loop.Block(*([9] * 5 for _ in range(5)), [0], *[()] * (len(loop.Block._fields) - 6))
     world = environment(10)
-    gram.walk(policy, state, world.record, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
+    linucb.walk(policy, state, world.record, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
     assert block.arms == [-1] * 5
     assert block.rewards == [0] * 5
     assert block.means == block.variances == [0.0] * 5
@@ -92,14 +93,14 @@ def test_a_turn_that_the_default_wins_holds_nothing():
 @pytest.mark.parametrize("sizes", [[1] * 60, [59, 1], [7, 23, 30]])
 def test_blocks_of_any_size_hold_the_same_path(sizes):
     policy, world = settings("plain", "determinant").record, environment(10)
-    whole, _ = walked(gram.walk, _gram.init, policy, world, 3, [60])
-    parts, _ = walked(gram.walk, _gram.init, policy, world, 3, sizes)
+    whole, _ = walked(linucb.walk, gram.init, policy, world, 3, [60])
+    parts, _ = walked(linucb.walk, gram.init, policy, world, 3, sizes)
     assert_same(parts, whole)
 
 
 def test_the_first_turn_is_a_tie_that_goes_to_the_lowest_arm():
     policy = sf.LinUCB([[0.6, 0.8], [1, 0], [0, 1]]).record
-    blocks, _ = walked(gram.walk, _gram.init, policy, environment(3), 0, [1])
+    blocks, _ = walked(linucb.walk, gram.init, policy, environment(3), 0, [1])
     assert blocks[0].arms == [0]
 
 
@@ -108,18 +109,18 @@ def test_a_long_feature_and_a_small_lambda_lose_no_digits():
     X = np.array([[1e3, 1e3], [1e3, -1e3]])
     with pytest.warns(UserWarning, match="is below"):
         policy = sf.LinUCB(X, ridge=1e-9)
-    blocks, state = walked(gram.walk, _gram.init, policy.record, environment(2), 5, [40])
+    blocks, state = walked(linucb.walk, gram.init, policy.record, environment(2), 5, [40])
     assert set(blocks[0].arms) == {0, 1}
-    assert np.allclose(state[_gram.NORMS], [1 / n for n in state[_gram.COUNTS]], rtol=1e-9)
+    assert np.allclose(state[gram.NORMS], [1 / n for n in state[gram.COUNTS]], rtol=1e-9)
 
 
 @pytest.mark.parametrize("kept", [1, 5])
 def test_all_is_computed_anew_when_det_v_has_grown_or_after_many_steps(monkeypatch, kept):
-    monkeypatch.setattr(_gram, "EVERY", kept)
+    monkeypatch.setattr(gram, "EVERY", kept)
     policy, world = settings("plain", "paper").record, environment(10)
-    _, state = walked(gram.walk, _gram.init, policy, world, 3, [200])
-    assert state[_gram.AGE][1] < kept
-    assert state[_gram.AGE][0] <= _gram.SURPRISE
+    _, state = walked(linucb.walk, gram.init, policy, world, 3, [200])
+    assert state[gram.AGE][1] < kept
+    assert state[gram.AGE][0] <= linucb.SURPRISE
 
 
 @pytest.mark.slow
@@ -131,14 +132,14 @@ def test_after_a_million_updates_nothing_has_drifted(case):
     compiled.engine()
     assert not HELPERS
     policy, X = settings(case, "paper"), rows(case)
-    walk = numba.njit(gram.walk)
+    walk = numba.njit(linucb.walk)
     world = environment(len(X))
-    _, state = walked(walk, _gram.init, policy.record, world, 7, [10**6], array=np.array)
+    _, state = walked(walk, gram.init, policy.record, world, 7, [10**6], array=np.array)
     twin = Counted(policy, X)
-    twin.n, twin.total = np.array(state[_gram.COUNTS]), np.array(state[_gram.SUMS])
+    twin.n, twin.total = np.array(state[gram.COUNTS]), np.array(state[gram.SUMS])
     assert twin.n.sum() == 10**6
     if case != "small ridge":  # there the twin itself has no nine digits left
         assert_close(policy, state, twin)
-    norms = np.array(state[_gram.NORMS])
-    _gram.renew(policy.record, state, 0, 1)
-    assert np.allclose(norms, state[_gram.NORMS], rtol=1e-9, atol=0)
+    norms = np.array(state[gram.NORMS])
+    linucb.renew(policy.record, state, 0, 1)
+    assert np.allclose(norms, state[gram.NORMS], rtol=1e-9, atol=0)

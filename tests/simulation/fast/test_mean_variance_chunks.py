@@ -1,12 +1,12 @@
-"""Spans of turns under a mean-variance floor leave the books of single plays."""
+"""Chunks of turns under a mean-variance floor leave the books of single plays."""
 
 import pytest
 
 import surefoot as sf
 from reference import differences
 from surefoot.errors import InvalidInput
-from surefoot.simulation import moment_spans, spans
 from surefoot.simulation.compiled import PLAIN
+from surefoot.simulation.fast import chunks
 from surefoot.simulation.plan import Plan
 
 
@@ -39,13 +39,11 @@ def test_other_ranges_and_rewards_of_many_digits():
 def test_spans_are_taken_in_most_plays(monkeypatch):
     """Else the tests above would compare the single step with itself."""
     taken = []
-    take = moment_spans._take
-    monkeypatch.setattr(moment_spans, "_take", lambda *given: taken.append(1) or take(*given))
-    text = PLAIN._replace(
-        survey=spans.survey, interleave_moments=moment_spans.interleave_moment_spans
-    )
+    take = chunks._take
+    monkeypatch.setattr(chunks, "_take", lambda *given: taken.append(1) or take(*given))
+    text = PLAIN._replace(survey=chunks.survey, interleave_moments=chunks.interleave_moment_chunks)
     floor = sf.MeanVarianceFloor(0.5, 0.1, 60)
     plan = Plan({"a": sf.GenCB(sf.MVUCB(2, 60), floor)}, sf.BernoulliArms([0.9, 0.8]), 4000, 1, [])
     books = plan.run(0, text)["a"].books
-    assert len(taken) * spans.SPAN > 2000
+    assert len(taken) * chunks.CHUNK > 2000
     assert books.tolist() == plan.run(0, PLAIN)["a"].books.tolist()

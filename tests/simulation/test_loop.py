@@ -11,11 +11,10 @@ from hypothesis import strategies as st
 import surefoot as sf
 from naive import simulate as naive
 from surefoot.environments.linear import embedding
-from surefoot.simulation import live
-from surefoot.simulation.path import GATES
+from surefoot.simulation import stepwise
+from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, GATES, LEAST, SLACK, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
-from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, LEAST, SLACK, T
 
 RANGES = [(0, 1), (-1, 2), (-0.5, 1.25), (0, 3), (-1, 1), (-20, 20)]
 RADII = ("simple", "iterated", "libbandit")
@@ -85,7 +84,7 @@ def logs(draw):
 
 
 def driven_live(plan, name):
-    return live.drive(
+    return stepwise.drive(
         plan.agents[name], plan.environment, plan.tops[name], plan.key(0),
         np.random.SeedSequence(0), plan.checkpoints, lambda: False,
     )  # fmt: skip
@@ -94,7 +93,7 @@ def driven_live(plan, name):
 def assert_same(one, other):
     """A failure names the plays, not the whole of both traces."""
     assert np.flatnonzero((one.books != other.books).any(axis=1)).tolist() == []
-    # The compiled sums are added span by span.
+    # The compiled sums are added chunk by chunk.
     np.testing.assert_allclose(one.losses, other.losses, rtol=1e-11, atol=1e-9)
 
 

@@ -1,11 +1,11 @@
 """The fast driver of LinUCB over fixed rows: O(K) a turn, O(K^2) where the arm changes.
 
 While the same arm k is played, the index of arm i after n plays of it is, in the terms of
-``_gram``, y_i + p_i z + beta(m)*sqrt(q_i - p_i^2 w): a few operations, in a loop that a compiler
+``gram``, y_i + p_i z + beta(m)*sqrt(q_i - p_i^2 w): a few operations, in a loop that a compiler
 turns into vectors as it only counts who is ahead. As beta grows, the others with a later turn's and
 arm k with an earlier one's tell as much for all turns between. Only where somebody may be ahead are
 the indices written down and compared by the policy's own tie rule. A turn's choice is that of
-``path.base_path`` but where rounding, which differs, decides a near tie.
+``loop.base_path`` but where rounding, which differs, decides a near tie.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies import _ridge
 from surefoot.policies._ridge import TIE
-from surefoot.simulation._gram import (
+from surefoot.simulation.fast.gram import (
     AGE,
     COUNTS,
     CROSS,
@@ -31,9 +31,9 @@ from surefoot.simulation._gram import (
     renew,
     root,
 )  # fmt: skip
-from surefoot.simulation.path import Block, Scale, units_of
+from surefoot.simulation.loop import Block, Scale, units_of
 
-SPAN = 16
+RADIUS_EVERY = 16
 """For so many turns the radius is computed at both ends only: its logarithms cost more than the
 rest of a turn."""
 
@@ -42,7 +42,7 @@ def walk(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
-    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0
     while j < len(block.arms):
         radius = beta(policy, state, first + j, 1.0)
@@ -78,7 +78,7 @@ def _stretch(
     until = j
     while j < len(block.arms):
         if j == until:
-            until = min(j + SPAN, len(block.arms))
+            until = min(j + RADIUS_EVERY, len(block.arms))
             if j > start:
                 least = beta(policy, state, first + j, grown)
             largest = beta(policy, state, first + until - 1, 1.0 + (n + until - 1 - j) * norm)

@@ -23,9 +23,10 @@ from surefoot.environments._kernels import draw
 from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies import _kernels
 from surefoot.policies.c2ucb import MEMBERS, choose
-from surefoot.simulation import _gram, gram_sets, live, path
+from surefoot.simulation import loop, stepwise
 from surefoot.simulation.compiled import PLAIN
-from surefoot.simulation.path import Scale
+from surefoot.simulation.fast import c2ucb, gram
+from surefoot.simulation.loop import Scale
 from surefoot.simulation.plan import Plan
 
 RADII = ["paper", "determinant"]
@@ -43,10 +44,10 @@ def test_every_choice_is_that_of_a_fresh_solve(case, radius):
     policy, X, key = settings(case, 3, radius), rows(case), 7
     record, world, twin = policy.record, environment(len(X)), Counted(policy, X)
     T = 100 if case == "wide" else 500
-    state = _gram.init(record, len(X))
+    state = gram.init(record, len(X))
     for m in range(1, T + 1):
         (block,), _ = walked(
-            gram_sets.walk, lambda *_, state=state: state, record, world, key, [1], first=m,
+            c2ucb.walk, lambda *_, state=state: state, record, world, key, [1], first=m,
             array=lambda one: one,
         )  # fmt: skip
         members = state[MEMBERS]
@@ -57,8 +58,8 @@ def test_every_choice_is_that_of_a_fresh_solve(case, radius):
         assert block.rewards == [sum(paid)]
         for e, reward in zip(members, paid, strict=True):
             twin.learn(e, reward)
-    assert state[_gram.COUNTS] == twin.n.tolist()
-    assert state[_gram.SUMS] == twin.total.tolist()
+    assert state[gram.COUNTS] == twin.n.tolist()
+    assert state[gram.SUMS] == twin.total.tolist()
 
 
 @pytest.mark.parametrize("scale", [ZERO_ONE, Scale(1, 1, -1, 4)])
@@ -70,8 +71,8 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         world = sf.LinearArms.embedded(8, 4, seed)
         policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
         given = (policy, world, seed, [50, 250], rival, scale)
-        fast, _ = walked(gram_sets.walk, _gram.init, *given)
-        plain, _ = walked(path.base_path, _kernels.init, *given)
+        fast, _ = walked(c2ucb.walk, gram.init, *given)
+        plain, _ = walked(loop.base_path, _kernels.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
     assert (competed > 0) == (rival > 0)
@@ -85,18 +86,18 @@ def test_a_super_arm_that_surely_leads_is_not_selected_anew(monkeypatch, radius)
         calls.append(choose(*given))
         return calls[-1]
 
-    monkeypatch.setattr(gram_sets, "choose", counted)
+    monkeypatch.setattr(c2ucb, "choose", counted)
     policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
-    walked(gram_sets.walk, _gram.init, policy, world, 1, [2000])
+    walked(c2ucb.walk, gram.init, policy, world, 1, [2000])
     assert 0 < len(calls) < 1000
 
 
 def test_what_is_sure_holds_at_every_radius():
     means, norms = [0.9, 0.5, 0.4], [0.01, 0.04, 0.25]
-    assert gram_sets._sure(means, norms, [0, 1], 0.1, 0.2) == pytest.approx(0.91 + 0.52)
-    assert gram_sets._sure(means, norms, [0, 1], 0.1, 0.24) == -np.inf  # 0.4 + 0.24*0.5 = 0.52
-    assert gram_sets._sure(means, norms, [0, 2], 0.1, 0.1) == -np.inf
-    assert gram_sets._sure([0.5, 0.5], [0.0, 0.0], [1], 0.1, 0.1) == -np.inf  # a tie is not sure
+    assert c2ucb._sure(means, norms, [0, 1], 0.1, 0.2) == pytest.approx(0.91 + 0.52)
+    assert c2ucb._sure(means, norms, [0, 1], 0.1, 0.24) == -np.inf  # 0.4 + 0.24*0.5 = 0.52
+    assert c2ucb._sure(means, norms, [0, 2], 0.1, 0.1) == -np.inf
+    assert c2ucb._sure([0.5, 0.5], [0.0, 0.0], [1], 0.1, 0.1) == -np.inf  # a tie is not sure
 
 
 def of_paths(seed, horizon):
@@ -137,7 +138,7 @@ def test_the_plain_text_plays_paths_as_the_live_driver_does():
         plan = of_paths(seed, 60)
         plain = plan.run(0, PLAIN)
         for name, agent in plan.agents.items():
-            trace = live.drive(
+            trace = stepwise.drive(
                 agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
                 plan.checkpoints, lambda: False,
             )  # fmt: skip
@@ -150,7 +151,7 @@ def test_the_plain_text_plays_paths_as_the_live_driver_does():
 def test_a_turn_that_the_default_wins_holds_nothing():
     policy = settings("plain", 3, "paper").record
     (block,), _ = walked(
-        gram_sets.walk, _gram.init, policy, environment(10), 1, [5], 1e9,
+        c2ucb.walk, gram.init, policy, environment(10), 1, [5], 1e9,
         array=lambda one: [9] * len(one) if len(one) == 5 else one,
     )  # fmt: skip
     assert block.arms == [-1] * 5
@@ -167,11 +168,11 @@ def test_after_a_million_updates_nothing_has_drifted(case):
     compiled.engine()
     assert not HELPERS
     policy, X = settings(case, 4, "determinant").record, rows(case)
-    walk, sizes = numba.njit(gram_sets.walk), [250_000]
+    walk, sizes = numba.njit(c2ucb.walk), [250_000]
     given = (policy, environment(len(X)), 7, sizes)
-    _, state = walked(walk, _gram.init, *given, array=np.array)
-    assert state[_gram.COUNTS].sum() == 10**6
-    before = [np.array(state[one]) for one in (_gram.NORMS, _gram.MEANS)]
-    _gram.renew(policy, state, 0, 1)
-    for kept, anew in zip(before, (state[_gram.NORMS], state[_gram.MEANS]), strict=True):
+    _, state = walked(walk, gram.init, *given, array=np.array)
+    assert state[gram.COUNTS].sum() == 10**6
+    before = [np.array(state[one]) for one in (gram.NORMS, gram.MEANS)]
+    gram.renew(policy, state, 0, 1)
+    for kept, anew in zip(before, (state[gram.NORMS], state[gram.MEANS]), strict=True):
         assert np.allclose(kept, anew, rtol=1e-9, atol=1e-12)

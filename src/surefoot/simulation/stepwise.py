@@ -15,8 +15,7 @@ from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import finite
-from surefoot.simulation.path import lose
-from surefoot.simulation.trace import SUMS, Ints, Trace, blank
+from surefoot.simulation.loop import SUMS, Ints, Trace, blank, lose
 
 
 class Stopped(Exception):

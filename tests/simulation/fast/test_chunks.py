@@ -1,12 +1,12 @@
-"""Spans taken at once leave the books of the plays one by one."""
+"""Chunks taken at once leave the books of the plays one by one."""
 
 import numpy as np
 import pytest
 
 import surefoot as sf
 from reference import differences, plain_compiled
-from surefoot.simulation import spans
 from surefoot.simulation.compiled import engine
+from surefoot.simulation.fast import chunks
 from surefoot.simulation.plan import Plan
 
 
@@ -58,6 +58,6 @@ def test_a_span_is_shorter_than_a_block_whatever_the_horizon():
     for horizon in (1, 63, 64, 65, 130):
         plan = Plan(players(2, 0.6, 0.5, 99), sf.BernoulliArms([0.9, 0.1]), horizon, 5, "all")
         assert differences(plan) == []
-    assert spans.blank(65, ([], []), 0.0, True).totals.shape == (2, 5)
+    assert chunks.blank(65, ([], []), 0.0, True).totals.shape == (2, 5)
     assert plain_compiled().survey(None, True, True) is None
-    assert np.all(spans.blank(64, ([], []), 0.0, True).before == 0)
+    assert np.all(chunks.blank(64, ([], []), 0.0, True).before == 0)

@@ -14,14 +14,14 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies._kernels import MARGIN, best, index, pledge, scale, update
-from surefoot.simulation.path import Block, Scale, told, units_of
+from surefoot.simulation.loop import Block, Scale, told, units_of
 
 
 def walk(
     policy: Any, state: Any, environment: Any, key: Any, first: int, scaling: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
-    """As ``path.base_path``: take the turns m = first, first+1, ... until the block is full."""
+    """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0
     while j < len(block.arms):
         m = first + j

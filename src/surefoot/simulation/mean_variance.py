@@ -10,8 +10,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from surefoot._jit import jittable
-from surefoot.simulation.path import UNGUARDED, Block, lose
-from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, NEXT, T
+from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, NEXT, UNGUARDED, Block, T, lose
 
 VIABLE, EXACT, PAPER = range(3)
 CHECKS = {"viable": VIABLE, "exact": EXACT, "paper": PAPER}
@@ -126,7 +125,7 @@ def interleave_moments(
 ) -> bool:
     """Take the block's turns under a mean-variance gate; True where a play is in doubt.
 
-    As ``path.interleave``, with moments in ``sums`` for a slack. ``least``: the least slack so
+    As ``loop.interleave``, with moments in ``sums`` for a slack. ``least``: the least slack so
     far in floats, and the bound on its error. After play checkpoints[i] ``sums`` become row i of
     ``marks``. Nothing of a play in doubt has happened yet.
     """

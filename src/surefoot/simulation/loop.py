@@ -12,22 +12,43 @@ from __future__ import annotations
 import math
 from typing import Any, NamedTuple
 
+import numpy as np
+import numpy.typing as npt
+
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies._kernels import best, member, pledge, update, width
-from surefoot.simulation.trace import (
-    ARM,
-    BELOW,
-    DEFAULTS,
-    GAP,
-    LEAST,
-    MEAN,
-    NEXT,
-    SLACK,
-    SQUARE,
-    VARIANCE,
-    T,
-)  # fmt: skip
+
+Ints = npt.NDArray[np.int64]
+Floats = npt.NDArray[np.float64]
+
+# Columns of ``Trace.books``; the first six are also an agent's state between two blocks.
+T, DEFAULTS, SLACK, LEAST, BELOW, NEXT, ARM = range(7)
+COLUMNS = 7
+# Columns of ``Trace.losses``, sums over the regular plays: how far the true mean is below the best
+# one, the true mean, its square, and the variance.
+GAP, MEAN, SQUARE, VARIANCE = range(4)
+SUMS = 4
+
+
+class Trace(NamedTuple):
+    """One row for each checkpoint."""
+
+    books: Ints
+    """Shape (checkpoints, 7): play, default plays so far, slack, least slack so far, plays with
+    slack below zero so far, row number, arm of this play (-1: the default, 0: a super arm)."""
+    losses: Floats
+    """Shape (checkpoints, 4): what the regrets are made of."""
+
+
+def blank(checkpoints: int) -> Trace:
+    """An empty trace to be filled.
+
+    >>> blank(2).books.shape, blank(2).losses.shape
+    ((2, 7), (2, 4))
+    """
+    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, SUMS)))
+
 
 UNGUARDED, ACCOUNT, PLEDGE = 0, 1, 2
 GATES = {"none": UNGUARDED, "account": ACCOUNT, "pledge": PLEDGE}
@@ -60,8 +81,8 @@ class Block(NamedTuple):
     variances: Any
     drawn: Any
     """Scratch: the rewards of this turn's base arms."""
-    spans: Any
-    """What the compiled calendars skip by, see ``spans``."""
+    chunks: Any
+    """What the compiled calendars skip by, see ``chunks``."""
 
 
 def base_path(

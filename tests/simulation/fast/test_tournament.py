@@ -5,7 +5,7 @@ import math
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.simulation._tournament import (
+from surefoot.simulation.fast.kinetic import (
     FAIL,
     LEVEL,
     LOST,

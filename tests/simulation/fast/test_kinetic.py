@@ -9,11 +9,10 @@ import surefoot as sf
 from naive import simulate as naive
 from reference import differences, drawn_environment, lines_case
 from surefoot.policies import _kernels
-from surefoot.simulation import lines
 from surefoot.simulation.compiled import PLAIN, Driver, engine
-from surefoot.simulation.path import Scale
+from surefoot.simulation.fast import kinetic
+from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, LEAST, SLACK, Scale, T
 from surefoot.simulation.plan import Plan
-from surefoot.simulation.trace import ARM, BELOW, DEFAULTS, LEAST, SLACK, T
 
 
 def assert_no_difference(case, seeds):
@@ -80,14 +79,14 @@ def test_rewards_that_are_no_billionths_of_the_range_are_summed_as_the_plain_tex
 
 
 def test_a_stretch_goes_on_once_the_squares_are_added(monkeypatch):
-    asked, above = [], lines.above
+    asked, above = [], kinetic.above
 
     def noted(policy, known, n, *given):
         asked.append((n, above(policy, known, n, *given)))
         return asked[-1][1]
 
-    monkeypatch.setattr(lines, "above", noted)
-    text = PLAIN._replace(driver=lambda record: Driver(lines.init, lines.walk), zeros=np.zeros)
+    monkeypatch.setattr(kinetic, "above", noted)
+    text = PLAIN._replace(driver=lambda record: Driver(kinetic.init, kinetic.walk), zeros=np.zeros)
     plan = Plan({"a": sf.Plain(sf.MVUCB(2, 3))}, sf.BetaArms([2, 0.5], [1, 3]), 1000, 1, "all")
     fast, plain = (plan.run(0, one)["a"].books.tolist() for one in (text, PLAIN))
     assert fast == plain
@@ -109,9 +108,9 @@ def test_the_parts_are_those_of_the_index(record, rewards, m):
     s, slope, size = _kernels.rise(record, m)
     a, w = _kernels.line(record, state, 0)
     index = _kernels.index(record, state, 0, _kernels.scale(record, m), -np.inf)
-    assert abs(a + s * w - index) <= lines.MARGIN * size / 10
+    assert abs(a + s * w - index) <= kinetic.MARGIN * size / 10
     assert abs(index) <= size
-    for level in (a - lines.MARGIN * size, a + lines.MARGIN * size):
+    for level in (a - kinetic.MARGIN * size, a + kinetic.MARGIN * size):
         assert _kernels.above(record, known, 0, 0, level) == (a > level)
     ahead, *_ = _kernels.rise(record, m + 1000)
     assert s <= ahead <= s + 1000 * slope
@@ -130,7 +129,7 @@ def test_a_level_that_holds_before_the_squares_are_known_holds_after(record, bef
     for nano in later:
         _kernels.update(record, state, 0, nano / 1e9)
     a, _ = _kernels.line(record, state, 0)
-    margin = lines.MARGIN * _kernels.rise(record, 10**6)[2]
+    margin = kinetic.MARGIN * _kernels.rise(record, 10**6)[2]
     n, total = len(later), sum(later)
     assert not _kernels.above(record, known, n, total, a + margin)
     paid = [nano in (0, 10**9) for nano in later]
@@ -142,7 +141,7 @@ def test_a_level_that_holds_before_the_squares_are_known_holds_after(record, bef
 def test_a_unit_is_a_whole_number_of_the_policys_or_none(width, each):
     scaling = Scale(1, 1, -2, width)
     record = sf.UCB1(2).record
-    assert lines.steps(record, scaling) == each
+    assert kinetic.steps(record, scaling) == each
     for units in range(-2, 40):
-        told = lines.told(scaling, units)
-        assert lines.nano_of(record, scaling, units, each) == np.floor(told * 1e9 + 0.5)
+        told = kinetic.told(scaling, units)
+        assert kinetic.nano_of(record, scaling, units, each) == np.floor(told * 1e9 + 0.5)

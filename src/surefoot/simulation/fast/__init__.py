@@ -1,0 +1,1 @@
+"""Faster forms of the loop in ``simulation.loop``; each decides as that text does."""
