@@ -2,6 +2,7 @@
 
     uv run benchmarks/count_rooms.py            a table
     uv run benchmarks/count_rooms.py --trace    and each file in the order in which it is entered
+    uv run benchmarks/count_rooms.py --calls    and each file's calls, by function
 
 For one ``Live.select`` and for one ``Live.update`` with a reward, on a memory store, once the
 experiment runs: the Python functions called in every thread, generators resumed included; the
@@ -15,6 +16,7 @@ import argparse
 import platform
 import sys
 import threading
+from collections import Counter
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -30,15 +32,16 @@ class Walk:
     """The calls of one piece of work."""
 
     def __init__(self) -> None:
-        self.calls = 0
+        self.called: Counter[tuple[str, str]] = Counter()
+        """How often each function was called, by file."""
         self.files: list[str] = []
         """Each file when the walk enters it, from another or from outside."""
 
     def _event(self, frame: Any, event: str, _: object) -> None:
         if event != "call":
             return
-        self.calls += 1
         file = frame.f_code.co_filename
+        self.called[file, frame.f_code.co_qualname] += 1
         if file.startswith(PACKAGE) and (not self.files or self.files[-1] != file):
             self.files.append(file)
 
@@ -52,6 +55,11 @@ class Walk:
             sys.setprofile(None)
             threading.setprofile(None)
         return self
+
+    @property
+    def calls(self) -> int:
+        """How many functions it called."""
+        return self.called.total()
 
     @property
     def entered(self) -> int:
@@ -81,11 +89,28 @@ def walks() -> dict[str, list[Walk]]:
     return found
 
 
+def _by_file(walk: Walk) -> list[str]:
+    """How many calls went into each file, and into which functions."""
+    of: dict[str, Counter[str]] = {}
+    for (file, function), count in walk.called.items():
+        of.setdefault(_short(file), Counter())[function] += count
+    return [
+        f"  {some.total():3} {file}: {', '.join(f'{n} {name}' for name, n in some.most_common())}"
+        for file, some in sorted(of.items(), key=lambda found: -found[1].total())
+    ]
+
+
+def _short(file: str) -> str:
+    path = Path(file)
+    return str(path.relative_to(PACKAGE)) if file.startswith(PACKAGE) else path.name
+
+
 def main() -> None:
     """Print the table."""
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("--trace", action="store_true", help="print each file as it is entered")
-    trace = parser.parse_args().trace
+    parser.add_argument("--calls", action="store_true", help="print each file's calls")
+    asked = parser.parse_args()
     lines = [
         f"Python {platform.python_version()}, {PLAYS} plays on a memory store, medians.",
         "",
@@ -98,8 +123,10 @@ def main() -> None:
     }
     for name, walk in middle.items():
         lines.append(f"| {name} | {walk.calls} | {walk.entered} | {walk.returns} |")
-    for name, walk in middle.items() if trace else ():
-        lines += ["", f"{name}:", *(f"  {Path(file).relative_to(PACKAGE)}" for file in walk.files)]
+    for name, walk in middle.items() if asked.trace else ():
+        lines += ["", f"{name}:", *(f"  {_short(file)}" for file in walk.files)]
+    for name, walk in middle.items() if asked.calls else ():
+        lines += ["", f"{name}:", *_by_file(walk)]
     sys.stdout.write("\n".join(lines) + "\n")
 
 
