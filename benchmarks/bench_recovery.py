@@ -62,7 +62,7 @@ class Rarely(Store):
         if self._works == TOGETHER:
             self.flush()
         self._works += 1
-        return self._group.pending(account).run(work)
+        return self._group.batch(account).run(work)
 
     def snapshot(self, account: str, seq: int, blob: bytes, experiment: str = "") -> None:
         self.kept = account, seq, blob, experiment

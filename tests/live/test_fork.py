@@ -126,7 +126,7 @@ from surefoot.live.live import Live
 live = Live(GenCB(UCB1(3), RewardFloor(default=0.5, alpha=0.1, reserve=9)), sys.argv[1])
 def backend():
     def asks(tx):
-        return tx._pending.committed.connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
+        return tx._batch.committed.connection.exec_driver_sql("SELECT pg_backend_pid()").scalar()
     return live.store.transact("default", asks) if "://" in sys.argv[1] else 0
 before = backend()
 child = os.fork()

@@ -20,7 +20,7 @@ from surefoot.testing._stores import check_chain, explore, fund
 
 def commits(tx):
     query = "SHOW synchronous_commit"
-    return tx._pending.committed.connection.exec_driver_sql(query).scalar()
+    return tx._batch.committed.connection.exec_driver_sql(query).scalar()
 
 
 SESSION = (

@@ -205,13 +205,13 @@ def any_address(address: Part) -> None:
 
 
 @door(
-    "a ledger that went back is not noticed", "live.store.known:Known.ground",
+    "a ledger that went back is not noticed", "live.store.tx:Watermarks.audit",
     "SQLite goes back", "PostgreSQL goes back",
 )  # fmt: skip
 def goes_back(ground: Part) -> None:
     """The account is taken as it is found."""
-    module = importlib.import_module("surefoot.live.store.known")
-    ground.set(lambda self, row, read: module.Ground(row))
+    module = importlib.import_module("surefoot.live.store.tx")
+    ground.set(lambda self, row, committed: module.Audit(row))
 
 
 @door("a file that moved is not noticed", "live.store.sqlite:Placed._look", "SQLite file gone")
@@ -220,7 +220,7 @@ def file_moved(look: Part) -> None:
     look.set(lambda self: None)
 
 
-@door("totals come from the account's row", "live.store.known:_standing", "account tampered")
+@door("totals come from the account's row", "live.store.tx:_summed", "account tampered")
 def totals_of_row(standing: Part) -> None:
     """In degraded mode entries follow what the row says."""
     standing.set(lambda row, last: (row, standing.was(row, last)[1]))

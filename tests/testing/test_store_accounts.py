@@ -26,8 +26,7 @@ def test_a_gate_that_is_one_off_is_found(monkeypatch):
 def test_totals_that_are_not_checked_are_found(monkeypatch):
     def totals(self, kind, payload, d_posted, d_held, d_reserve):
         row = self.row
-        posted, reserve = row.posted + d_posted, row.reserve + d_reserve
-        return row._replace(seq=row.seq + 1, posted=posted, reserve=reserve)
+        return row.posted + d_posted, row.held, row.reserve + d_reserve, False
 
     monkeypatch.setattr(Tx, "_totals", totals)
     for test in (
@@ -47,12 +46,12 @@ def test_a_broken_chain_is_found(monkeypatch):
 
 
 def test_a_payload_that_is_shared_is_found(monkeypatch):
-    monkeypatch.setattr(entries, "checked_payload", lambda payload: payload)
+    monkeypatch.setattr(entries, "checked_payload", lambda payload: (payload, "{}"))
     with pytest.raises(AssertionError):
         Kit().test_an_appended_payload_is_a_copy()
 
 
 def test_a_transaction_that_lives_on_is_found(monkeypatch):
-    monkeypatch.setattr(Tx, "_check_alive", lambda self: None)
+    monkeypatch.setattr(Tx, "over", property(lambda self: False, lambda self, over: None))
     with pytest.raises(AssertionError):
         Kit().test_a_transaction_ends_with_its_work()

@@ -80,10 +80,11 @@ class Unlocked(MemoryStore):
 
     def transact(self, account, work):
         found = self._find(account)
-        pending = tx.Pending(found.row, found, self.now())
-        result = pending.run(work)
+        batch = tx.Batch(found.row, found, self.now())
+        result = batch.run(work)
         _stores.threading.Event().wait(0.0001)  # the others come in between
-        found.commit(pending)
+        found.unfinished = batch
+        found.finish()
         return result
 
 

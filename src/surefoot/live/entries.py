@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 import json
 from collections.abc import Iterable, Iterator
+from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, NamedTuple
 
 from surefoot._exact import INT64_MAX, shown
@@ -37,6 +38,8 @@ KINDS = frozenset(
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
 )
+_DECODER = json.JSONDecoder()
+_SCALARS = frozenset({str, int, bool, type(None)})
 
 
 class Entry(NamedTuple):
@@ -77,13 +80,27 @@ def canonical(value: Any) -> str:
     return _ENCODER.encode(value)
 
 
-def digest(fields: dict[str, Any]) -> str:
-    """SHA-256 of the canonical text of all fields of an entry but its hash, in hex."""
-    return hashlib.sha256(canonical(fields).encode("ascii")).hexdigest()
-
-
-def chained(**fields: Any) -> Entry:
+def chained(
+    *,
+    seq: int,
+    kind: str,
+    experiment: str,
+    play: str | None,
+    at: int,
+    actor: str,
+    config_version: int,
+    d_posted: int,
+    d_held: int,
+    posted: int,
+    held: int,
+    reserve: int,
+    payload: dict[str, Any],
+    prev: str,
+    text: str | None = None,
+) -> Entry:
     """The entry of these fields, all but its hash, which is computed.
+
+    ``text``: the canonical text of the payload, if it is known.
 
     >>> first = chained(seq=1, kind="verified", experiment="e", play=None, at=0, actor="",
     ...     config_version=1, d_posted=0, d_held=0, posted=0, held=0, reserve=0, payload={},
@@ -91,14 +108,25 @@ def chained(**fields: Any) -> Entry:
     >>> first.hash[:8], parse(line(first)) == first
     ('2fce02aa', True)
     """
-    return Entry(**fields, hash=digest(fields))
+    # The same text as ``rehash`` makes; the payload in it was encoded once and for all.
+    hashed = (
+        f'{{"actor":{_quoted(actor)},"at":{at},"config_version":{config_version},"d_held":{d_held}'
+        f',"d_posted":{d_posted},"experiment":{_quoted(experiment)},"held":{held},"kind":{_quoted(kind)}'
+        f',"payload":{canonical(payload) if text is None else text}'
+        f',"play":{"null" if play is None else _quoted(play)},"posted":{posted}'
+        f',"prev":{_quoted(prev)},"reserve":{reserve},"seq":{seq}}}'
+    )
+    return Entry(
+        seq, kind, experiment, play, at, actor, config_version, d_posted, d_held, posted, held,
+        reserve, payload, prev, hashlib.sha256(hashed.encode()).hexdigest(),
+    )  # fmt: skip
 
 
 def rehash(entry: Entry) -> str:
-    """The hash an entry ought to have."""
+    """The hash that an entry ought to have: SHA-256, in hex, of the text of its other fields."""
     fields = entry._asdict()
     del fields["hash"]
-    return digest(fields)
+    return hashlib.sha256(canonical(fields).encode()).hexdigest()
 
 
 def header(account: str, places: int) -> str:
@@ -130,8 +158,8 @@ def parse(text: str) -> Entry:
         ) from None
 
 
-def checked_payload(payload: Any) -> dict[str, Any]:
-    """A copy of a payload that reads back as itself; InvalidInput if none can.
+def checked_payload(payload: Any) -> tuple[dict[str, Any], str]:
+    """A copy of a payload that reads back as itself, and its text; InvalidInput if none can.
 
     Strings, ints, bools, None, lists and dicts of these with string keys; a float has no exact
     text that everybody agrees on, so it goes in as a decimal string.
@@ -141,15 +169,16 @@ def checked_payload(payload: Any) -> dict[str, Any]:
     try:
         check_exact(payload, "payload")
         text = _ENCODER.encode(payload)
-        check_length(text, "payload")
-        copy: dict[str, Any] = json.loads(text)
+        if len(text) > LONGEST:
+            check_length(text, "payload")
+        copy: dict[str, Any] = _DECODER.raw_decode(text)[0]
     except (RecursionError, ValueError) as problem:
         if isinstance(problem, InvalidInput):
             raise
         raise InvalidInput(
             "payload is nested too deep, or has a number of too many digits"
         ) from None
-    return copy
+    return copy, text
 
 
 def check_length(text: str, what: str, most: int = LONGEST) -> None:
@@ -168,38 +197,47 @@ def check_exact(value: Any, place: str) -> None:
         for key, inner in value.items():
             if type(key) is not str:
                 raise InvalidInput(f"{place} has the key {shown(key)}; keys must be strings")
-            check_exact(inner, key)
+            if type(inner) not in _SCALARS:
+                check_exact(inner, key)
     elif kind is list:
         for inner in value:
-            check_exact(inner, place)
-    elif not (value is None or kind is str or kind is int or kind is bool):
+            if type(inner) not in _SCALARS:
+                check_exact(inner, place)
+    elif kind not in _SCALARS:
         raise InvalidInput(
             f"{place} = {shown(value)} ({kind.__name__}) has no exact text; "
             "write it as a string, an int, a list or a dict"
         )
 
 
+def check_amounts(amounts: dict[str, Any], of: str = "") -> None:
+    """InvalidInput unless a database can hold these, by name: ints within 64 bits."""
+    for name, value in amounts.items():
+        if type(value) is not int or not -INT64_MAX <= value <= INT64_MAX:
+            raise InvalidInput(
+                f"{name}{of} = {shown(value)} must be an int within 64 bits, in units of the "
+                "account"
+            )
+
+
 def checked_amount(value: Any, what: str) -> int:
     """An amount that a database can hold: an int within 64 bits; else InvalidInput."""
-    if type(value) is not int or not -INT64_MAX <= value <= INT64_MAX:
-        raise InvalidInput(
-            f"{what} = {shown(value)} must be an int within 64 bits, in units of the account"
-        )
-    return value
+    check_amounts({what: value})
+    return int(value)
+
+
+def check_texts(texts: dict[str, Any]) -> None:
+    """InvalidInput unless every database can hold these, by name."""
+    for what, value in texts.items():
+        fits = isinstance(value, str) and len(value) <= 200 and "\0" not in value
+        # A half of a surrogate pair has no bytes in UTF-8.
+        if not fits or not (value.isascii() or value.encode(errors="ignore").decode() == value):
+            raise InvalidInput(
+                f"{what} = {shown(value)} must be a string of at most 200 characters without NUL"
+            )
 
 
 def checked_text(value: Any, what: str) -> str:
     """A name that every database can hold: at most 200 characters, no NUL; else InvalidInput."""
-    if not isinstance(value, str) or len(value) > 200 or "\0" in value or not _is_unicode(value):
-        raise InvalidInput(
-            f"{what} = {shown(value)} must be a string of at most 200 characters without NUL"
-        )
-    return value
-
-
-def _is_unicode(text: str) -> bool:
-    try:
-        text.encode()
-    except UnicodeEncodeError:  # half of a surrogate pair
-        return False
-    return True
+    check_texts({what: value})
+    return str(value)

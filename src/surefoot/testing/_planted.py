@@ -46,7 +46,6 @@ def credited_on_decide(patch: Patch) -> None:
     """An exploration is booked as if it had paid its best; its reward then corrects that."""
 
     def append(tx: Tx, kind: str, **told: Any) -> Any:
-        row = None if told.get("play") is None else tx._plays.get(told["play"])
         if kind == "decision.held":
             told["d_posted"] = told["payload"]["high"] - told["payload"]["floor"]
         elif kind.startswith(("outcome.", "decision.voided")):

@@ -72,7 +72,7 @@ def test_a_server_that_cannot_be_reached_is_an_error_of_ours(store, monkeypatch)
 
 def test_a_statement_that_fails_takes_its_whole_group_with_it(store):
     fund(store, 100)
-    fine = Job("shop", lambda group: group.pending("shop").run(explore))
+    fine = Job("shop", lambda group: group.batch("shop").run(explore))
     failing = Job("shop", lambda group: group.connection.execute(sa.text("SELECT nothing")))
     with pytest.raises(StoreUnavailable, match="nothing was written"):
         store._commit([fine, failing])
@@ -84,7 +84,7 @@ def test_a_ledger_changed_behind_our_back_is_noticed(store):
 
     def work(tx):
         explore(tx, 5, play="mine")
-        tx._pending.found = tx._pending.found._replace(head="0" * 64)
+        tx._batch.found = tx._batch.found._replace(head="0" * 64)
 
     with pytest.raises(StoreUnavailable, match="nothing was written"):
         store.transact("shop", work)

@@ -32,8 +32,7 @@ from surefoot.live.store.base import (
     same_account,
     unknown_account,
 )
-from surefoot.live.store.known import Known
-from surefoot.live.store.tx import Pending, Tx
+from surefoot.live.store.tx import Batch, Tx, Watermarks
 from surefoot.live.store.writer import Job, Writer
 
 T = TypeVar("T")
@@ -60,7 +59,7 @@ class DatabaseStore(Store):
         self._where = where
         """What errors call it."""
         self._read_only = read_only
-        self._known = Known()
+        self._known = Watermarks()
         self._writer = Writer(self._commit, timeout)
 
     def __repr__(self) -> str:
@@ -90,7 +89,7 @@ class DatabaseStore(Store):
             return _existing(_account(connection, account), account)
 
     def transact(self, account: str, work: Callable[[Tx], T]) -> T:
-        job: Job[T] = Job(account, lambda group: group.pending(account).run(work))
+        job: Job[T] = Job(account, lambda group: group.batch(account).run(work))
         return self._write(job)
 
     def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
@@ -102,7 +101,7 @@ class DatabaseStore(Store):
         while stop is None or start < stop:
             most = PAGE if stop is None else min(PAGE, stop - start)
             with self._reading() as connection:  # read to its end: it holds back no writer
-                rows = Rows(connection).read_entries(account, start, most)
+                rows = Rows(connection, account).read_entries(start, most)
             self._known.saw(account, rows)
             yield from rows
             if len(rows) < most:
@@ -111,7 +110,7 @@ class DatabaseStore(Store):
 
     def play(self, account: str, play: str) -> PlayRow | None:
         with self._reading() as connection:
-            found = Rows(connection).read_play(account, play)
+            found = Rows(connection, account).read_play(play)
             if found is None:
                 _existing(_account(connection, account), account)
             return found
@@ -125,7 +124,7 @@ class DatabaseStore(Store):
         }  # fmt: skip
 
         def write(group: Group) -> None:
-            group.pending(account)  # locked: two processes may take the same snapshot
+            group.batch(account)  # locked: two processes may take the same snapshot
             kept = group.connection.execute(sql.SNAPSHOTS, where).all()
             drop = [row.seq for row in kept if row.seq == seq]
             drop += [row.seq for row in kept if row.seq != seq][1:]
@@ -221,121 +220,119 @@ class DatabaseStore(Store):
 
 
 class Rows:
-    """What is committed, as a transaction reads it (``tx.Committed``)."""
+    """What is committed of an account, as a transaction reads it (``tx.Committed``)."""
 
-    def __init__(self, connection: sa.Connection) -> None:
+    def __init__(self, connection: sa.Connection, account: str) -> None:
         self.connection = connection
+        self._account = account
 
-    def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
-        rows = self._rows(sql.ENTRIES, key_account=account, after=after, most=most)
-        return [sql.as_entry(row) for row in rows]
+    def read_entries(self, after: int, most: int) -> list[Entry]:
+        return [sql.as_entry(row) for row in self._rows(sql.ENTRIES, after=after, most=most)]
 
-    def read_ends(self, account: str, seq: int) -> list[Entry]:
-        return [sql.as_entry(row) for row in self._rows(sql.ENDS, key_account=account, seq=seq)]
+    def read_ends(self, seq: int) -> list[Entry]:
+        return [sql.as_entry(row) for row in self._rows(sql.ENDS, seq=seq)]
 
-    def read_play(self, account: str, play: str) -> PlayRow | None:
-        rows = self._rows(sql.PLAY, key_account=account, key_id=play)
+    def read_play(self, play: str) -> PlayRow | None:
+        rows = self._rows(sql.PLAY, key_id=play)
         return sql.as_play(rows[0]) if rows else None
 
-    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]:
-        found: list[PlayRow] = []
-        for start in range(0, len(plays), PAGE):
-            some = plays[start : start + PAGE]
-            found += map(sql.as_play, self._rows(sql.PLAYS, key_account=account, ids=some))
-        return found
+    def read_plays(self, plays: list[str]) -> list[PlayRow]:
+        some = (plays[start : start + PAGE] for start in range(0, len(plays), PAGE))
+        return [sql.as_play(row) for ids in some for row in self._rows(sql.PLAYS, ids=ids)]
 
-    def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
-        rows = self._rows(sql.DUE, key_account=account, now=now, most=limit)
-        return [sql.as_play(row) for row in rows]
+    def read_due(self, now: int, limit: int) -> list[PlayRow]:
+        return [sql.as_play(row) for row in self._rows(sql.DUE, now=now, most=limit)]
 
-    def read_lease(self, account: str, lease: str) -> LeaseRow | None:
-        rows = self._rows(sql.LEASE, key_account=account, key_id=lease)
-        return sql.as_lease(rows[0]) if rows else None
+    def read_lease(self, lease: str) -> LeaseRow | None:
+        rows = self._rows(sql.LEASE, key_id=lease)
+        return LeaseRow(*rows[0]) if rows else None
 
-    def read_leases(self, account: str) -> list[LeaseRow]:
-        return [sql.as_lease(row) for row in self._rows(sql.OPEN_LEASES, key_account=account)]
+    def read_leases(self) -> list[LeaseRow]:
+        return [LeaseRow(*row) for row in self._rows(sql.OPEN_LEASES)]
 
     def _rows(self, statement: Any, **where: Any) -> Sequence[Any]:
-        return self.connection.execute(statement, where).all()
+        return self.connection.execute(statement, {"key_account": self._account, **where}).all()
 
 
 class Moment(Rows):
     """One account as it stood at one moment, however long it takes to read it."""
 
     def __init__(self, connection: sa.Connection, account: str) -> None:
-        super().__init__(connection)
+        super().__init__(connection, account)
         self.row = _existing(_account(connection, account), account)
 
     def entries(self) -> Iterator[Entry]:
         """All its entries, in order, streamed."""
-        rows = self._paged(sql.ENTRIES)
-        return (sql.as_entry(row) for row in rows)
+        return map(sql.as_entry, self._paged(sql.ENTRIES))
 
     def plays(self) -> Iterator[PlayRow]:
         """All its plays, in the order of their seq, streamed."""
-        return (sql.as_play(row) for row in self._paged(sql.NEXT_PLAYS))
+        return map(sql.as_play, self._paged(sql.NEXT_PLAYS))
 
     def leases(self) -> Iterator[LeaseRow]:
         """All its leases."""
-        return (sql.as_lease(row) for row in self._rows(sql.LEASES, key_account=self.row.name))
+        return (LeaseRow(*row) for row in self._rows(sql.LEASES))
 
     def _paged(self, statement: Any) -> Iterator[Any]:
         after = -(1 << 63)  # an edited row may have any number
-        while rows := self._rows(statement, key_account=self.row.name, after=after, most=PAGE):
+        while rows := self._rows(statement, after=after, most=PAGE):
             yield from rows
             after = rows[-1].seq
 
 
-class Group(Rows):
+class Group:
     """One transaction and the changes that its works have made so far."""
 
     def __init__(
-        self, connection: sa.Connection, time: Callable[[sa.Connection], int], known: Known
+        self, connection: sa.Connection, time: Callable[[sa.Connection], int], known: Watermarks
     ) -> None:
-        super().__init__(connection)
+        self.connection = connection
         self._time = time
         self._known = known
-        self._pending: dict[str, Pending] = {}
+        self._batches: dict[str, Batch] = {}
 
     def find(self, account: str) -> AccountRow | None:
         """An account as committed."""
         return _account(self.connection, account)
 
-    def pending(self, account: str) -> Pending:
+    def batch(self, account: str) -> Batch:
         """The changes of an account, which is locked from here on; UnknownAccount if none is."""
-        found = self._pending.get(account)
+        found = self._batches.get(account)
         if found is None:
-            name = account if isinstance(account, str) else None
-            rows = self._rows(sql.LOCK_ACCOUNT, key_name=name)
-            locked = _existing(AccountRow(*rows[0]) if rows else None, account)
-            ground = self._known.ground(locked, self.read_ends)
-            found = Pending(locked, self, self._time(self.connection), ground)
-            self._pending[account] = found
+            locked = _existing(_account(self.connection, account, sql.LOCK_ACCOUNT), account)
+            rows = Rows(self.connection, account)
+            audit = self._known.audit(locked, rows)
+            found = Batch(locked, rows, self._time(self.connection), audit)
+            self._batches[account] = found
         return found
 
     def committed(self) -> None:
         """Remember what was acknowledged: it must never be gone again."""
-        for pending in self._pending.values():
-            if pending.ground.doubt is None:
-                self._known.keep(pending.row)
+        for batch in self._batches.values():
+            if batch.audit.doubt is None:
+                self._known.keep(batch.row)
 
     def write(self) -> None:
         """Send all changes, guarded: StoreUnavailable if the ledger is not what the works saw."""
-        changed = [pending for pending in self._pending.values() if pending.entries]
+        changed = [batch for batch in self._batches.values() if batch.entries]
         if not changed:
             return
-        self._guarded(sql.MOVE_ACCOUNT, [_account_move(pending) for pending in changed])
+        self._guarded(sql.MOVE_ACCOUNT, [_account_move(batch) for batch in changed])
         self._send(
             sql.ADD_ENTRIES,
-            [sql.entry_values(p.row.name, row) for p in changed for row in p.entries],
+            [
+                sql.entry_values(batch.row.name, row, text)
+                for batch in changed
+                for row, text in zip(batch.entries, batch.texts, strict=True)
+            ],
         )
-        for pending in changed:
-            self._write_plays(pending)
-            self._write_leases(pending)
+        for batch in changed:
+            self._write_plays(batch)
+            self._write_leases(batch)
 
-    def _write_plays(self, pending: Pending) -> None:
-        name, was = pending.row.name, pending.was
-        rows = pending.plays.values()
+    def _write_plays(self, batch: Batch) -> None:
+        name, was = batch.row.name, batch.was
+        rows = batch.plays.values()
         self._send(
             sql.ADD_PLAYS, [sql.play_values(name, row) for row in rows if was[row.id] is None]
         )
@@ -351,9 +348,9 @@ class Group(Rows):
             ],
         )  # fmt: skip
 
-    def _write_leases(self, pending: Pending) -> None:
-        name, was = pending.row.name, pending.was_leases
-        rows = pending.leases.values()
+    def _write_leases(self, batch: Batch) -> None:
+        name, was = batch.row.name, batch.was_leases
+        rows = batch.leases.values()
         self._send(
             sql.ADD_LEASES, [sql.lease_values(name, row) for row in rows if was[row.id] is None]
         )
@@ -414,15 +411,17 @@ def _remedy(said: Any) -> str:
     return " (another process holds it; once that is done, ask again with the same id)"
 
 
-def _account(connection: sa.Connection, account: str) -> AccountRow | None:
+def _account(
+    connection: sa.Connection, account: str, statement: Any = sql.ACCOUNT
+) -> AccountRow | None:
     if not isinstance(account, str):
         return None
-    row = connection.execute(sql.ACCOUNT, {"key_name": account}).first()
+    row = connection.execute(statement, {"key_name": account}).first()
     return None if row is None else AccountRow(*row)
 
 
-def _account_move(pending: Pending) -> dict[str, Any]:
-    found, row = pending.found, pending.row
+def _account_move(batch: Batch) -> dict[str, Any]:
+    found, row = batch.found, batch.row
     key = {"key_name": row.name, "key_seq": found.seq, "key_head": found.head}
     return {**sql.account_values(row), **key}
 

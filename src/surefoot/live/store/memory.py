@@ -24,8 +24,7 @@ from surefoot.live.store.base import (
     unknown_account,
     wall_clock,
 )
-from surefoot.live.store.known import Known
-from surefoot.live.store.tx import Pending, Tx, earliest
+from surefoot.live.store.tx import Batch, Tx, Watermarks, earliest
 
 T = TypeVar("T")
 
@@ -48,7 +47,7 @@ class MemoryStore(Store):
         self._accounts: dict[str, _Account] = {}
         self._working = False
         self._process = os.getpid()
-        self._known = Known()
+        self._known = Watermarks()
 
     def __repr__(self) -> str:
         return "MemoryStore()"
@@ -73,17 +72,17 @@ class MemoryStore(Store):
         with self._lock:
             if self._working:
                 raise inside_a_work()
-            found = self._find(account)
-            ground = self._known.ground(found.row, found.read_ends)
-            pending = Pending(found.row, found, self.now(), ground)
+            found = self._found(account)
+            batch = Batch(found.row, found, self._clock(), self._known.audit(found.row, found))
             try:
                 self._working = True
-                result = pending.run(work)
+                result = batch.run(work)
             finally:
                 self._working = False
-            found.commit(pending)
-            if pending.ground.doubt is None:
-                self._known.keep(pending.row)
+            found.unfinished = batch  # here it is kept: an interrupt from here on undoes nothing
+            found.finish()
+            if batch.audit.doubt is None:
+                self._known.keep(batch.row)
         return result
 
     def entries(self, account: str, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
@@ -118,9 +117,13 @@ class MemoryStore(Store):
     def _find(self, account: str) -> _Account:
         check_process(self._process)
         with self._lock:
-            found = self._accounts.get(account) if isinstance(account, str) else None
-            if found is None:
-                raise unknown_account(account)
+            return self._found(account)
+
+    def _found(self, account: str) -> _Account:
+        found = self._accounts.get(account) if isinstance(account, str) else None
+        if found is None:
+            raise unknown_account(account)
+        if found.unfinished is not None:
             found.finish()
         return found
 
@@ -136,51 +139,47 @@ class _Account:
         self.plays: dict[str, PlayRow] = {}
         self.leases: dict[str, LeaseRow] = {}
         self.snapshots: dict[str, dict[int, bytes]] = {}
-        self.unfinished: Pending | None = None
+        self.unfinished: Batch | None = None
         """What is committed and not all in its places yet."""
         self.waiting: dict[str, PlayRow] = {}
         """The open plays with a deadline."""
 
-    def commit(self, pending: Pending) -> None:
-        self.unfinished = pending  # here it is kept: an interrupt from here on undoes nothing
-        self.finish()
-
     def finish(self) -> None:
-        pending = self.unfinished
-        if pending is None:
-            return
-        if pending.entries:
-            self.row = pending.row
-        self.entries[pending.first.seq :] = pending.entries
-        self.plays |= pending.plays
-        self.leases |= pending.leases
-        for play, row in pending.plays.items():
+        """Put what is committed in its places; again, if an interrupt came between."""
+        batch = self.unfinished
+        assert batch is not None
+        if batch.entries:
+            self.row = batch.row
+        self.entries[batch.first.seq :] = batch.entries
+        self.plays |= batch.plays
+        self.leases |= batch.leases
+        for play, row in batch.plays.items():
             if row.state == "open" and row.deadline is not None:
                 self.waiting[play] = row
             else:
                 self.waiting.pop(play, None)
         self.unfinished = None
 
-    def read_entries(self, account: str, after: int, most: int) -> list[Entry]:
+    def read_entries(self, after: int, most: int) -> list[Entry]:
         return self.entries[after : after + most]
 
-    def read_ends(self, account: str, seq: int) -> list[Entry]:
+    def read_ends(self, seq: int) -> list[Entry]:
         some = self.entries[max(0, seq - 1) : seq] + self.entries[-1:]
         return [entry for entry in some if entry.seq == seq or entry is some[-1]]
 
-    def read_play(self, account: str, play: str) -> PlayRow | None:
+    def read_play(self, play: str) -> PlayRow | None:
         return self.plays.get(play)
 
-    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]:
+    def read_plays(self, plays: list[str]) -> list[PlayRow]:
         return [self.plays[play] for play in plays if play in self.plays]
 
-    def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]:
+    def read_due(self, now: int, limit: int) -> list[PlayRow]:
         return earliest(self.waiting.values(), now)[:limit]
 
-    def read_lease(self, account: str, lease: str) -> LeaseRow | None:
+    def read_lease(self, lease: str) -> LeaseRow | None:
         return self.leases.get(lease)
 
-    def read_leases(self, account: str) -> list[LeaseRow]:
+    def read_leases(self) -> list[LeaseRow]:
         return [row for row in self.leases.values() if row.state == "open"]
 
 

@@ -215,9 +215,9 @@ def account_values(row: AccountRow) -> dict[str, Any]:
     return row._asdict()
 
 
-def entry_values(name: str, row: Entry) -> dict[str, Any]:
-    """An entry as a row of its table; the payload as its canonical text."""
-    return {**row._asdict(), "account": name, "payload": canonical(row.payload)}
+def entry_values(name: str, row: Entry, text: str) -> dict[str, Any]:
+    """An entry as a row of its table, with the canonical text of its payload."""
+    return {**row._asdict(), "account": name, "payload": text}
 
 
 def as_entry(row: Any) -> Entry:

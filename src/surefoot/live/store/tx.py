@@ -1,22 +1,22 @@
-"""A transaction of one account: what a work reads and appends, before anything is committed.
+"""A transaction of one account: where it starts, what a work reads, and what it appends.
 
 Changes lie in layers: those of one work (``Tx``) over those of the works before it in the same
-commit (``Pending``) over what is committed (``Committed``). A work that fails drops its layer, so
+commit (``Batch``) over what is committed (``Committed``). A work that fails drops its layer, so
 several callers' works can share one commit without one undoing another.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator
-from typing import Any, Protocol, TypeVar
+import threading
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from typing import Any, NamedTuple, Protocol, TypeVar
 
 from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict
 from surefoot.live import entries
-from surefoot.live.entries import Entry
+from surefoot.live.entries import GENESIS, Entry, rehash
 from surefoot.live.store import moves
 from surefoot.live.store.base import PAGE, AccountRow, LeaseRow, PlayRow, page
-from surefoot.live.store.known import Ground
 
 T = TypeVar("T")
 
@@ -24,34 +24,122 @@ T = TypeVar("T")
 class Committed(Protocol):
     """What a transaction reads of its account below its own changes."""
 
-    def read_entries(self, account: str, after: int, most: int) -> list[Entry]: ...
-    def read_ends(self, account: str, seq: int) -> list[Entry]: ...
-    def read_play(self, account: str, play: str) -> PlayRow | None: ...
-    def read_plays(self, account: str, plays: list[str]) -> list[PlayRow]: ...
-    def read_due(self, account: str, now: int, limit: int) -> list[PlayRow]: ...
-    def read_lease(self, account: str, lease: str) -> LeaseRow | None: ...
-    def read_leases(self, account: str) -> list[LeaseRow]: ...
+    def read_entries(self, after: int, most: int) -> list[Entry]: ...
+    def read_ends(self, seq: int) -> list[Entry]: ...
+    def read_play(self, play: str) -> PlayRow | None: ...
+    def read_plays(self, plays: list[str]) -> list[PlayRow]: ...
+    def read_due(self, now: int, limit: int) -> list[PlayRow]: ...
+    def read_lease(self, lease: str) -> LeaseRow | None: ...
+    def read_leases(self) -> list[LeaseRow]: ...
 
 
-class Pending:
+class Audit(NamedTuple):
+    """What comparing an account's row with its entries found: what the next entry follows."""
+
+    row: AccountRow
+    """The account as its entries say."""
+    doubt: str | None = None
+    """Why nothing must be explored on it; None: all is well."""
+    gone: bool = False
+    """Whether entries are missing that were acknowledged, or read as committed."""
+
+
+class Watermarks:
+    """The ends of the accounts' chains, as this process last saw them committed.
+
+    An account's row sums up its entries: they are chained, it is not. Where the two differ, the
+    entries are right. And what was once acknowledged must never be gone: a ledger that lacks it was
+    put back from a copy, or a replica took over that had not heard of it.
+
+    Holds when: this process saw what is gone. Does not hold when: it started afterwards; then only
+    a head that was kept elsewhere tells.
+    """
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._rows: dict[str, AccountRow] = {}
+        """The newest row that agreed with its entries."""
+        self._ends: dict[str, tuple[int, str]] = {}
+        """The number and the hash of the newest entry."""
+
+    def keep(self, row: AccountRow) -> None:
+        """Remember a row that was committed and agrees with its entries."""
+        with self._lock:
+            self._rows[row.name] = row
+            if row.seq >= self._ends.get(row.name, (0,))[0]:
+                self._ends[row.name] = row.seq, row.head
+
+    def saw(self, account: str, found: list[Entry]) -> None:
+        """Remember entries that were read, if they go on from those that are known."""
+        with self._lock:
+            seq, head = self._ends.get(account, (0, GENESIS))
+            new = [entry for entry in found if entry.seq > seq]
+            follows = new and (new[0].seq, new[0].prev) == (seq + 1, head)
+            if follows and rehash(new[-1]) == new[-1].hash:
+                self._ends[account] = new[-1].seq, new[-1].hash
+
+    def audit(self, row: AccountRow, committed: Committed) -> Audit:
+        """Compare a row that was just locked with its entries, and these with what is known.
+
+        Nothing is read where nobody else has written since.
+        """
+        seq, head = self._ends.get(row.name, (0, GENESIS))
+        if (seq, head) == (row.seq, row.head) and self._rows.get(row.name) == row:
+            return Audit(row)
+        found = committed.read_ends(seq)
+        there = {0: GENESIS} | {entry.seq: entry.hash for entry in found}
+        as_entries, doubt = _summed(row, found[-1] if found else None)
+        if there.get(seq) == head:
+            if doubt is None:
+                self.keep(row)
+            return Audit(as_entries, doubt)
+        what = f"is gone: it ends at entry {max(there)}" if seq not in there else "is another now"
+        why = f"the ledger went back: entry {seq}, which was acknowledged, {what}"
+        return Audit(as_entries, why, gone=True)
+
+
+def _summed(row: AccountRow, last: Entry | None) -> tuple[AccountRow, str | None]:
+    """The account as its newest entry left it, and how the row differs from that, if it does."""
+    if last is None:
+        due = AccountRow(row.name, row.places, row.strict)
+    elif row.seq > last.seq and row.head != last.hash:
+        return row, f"the entries end at entry {last.seq}, the account at another, {row.seq}"
+    elif (digest := rehash(last)) in (last.hash, row.head):
+        due = row._replace(
+            seq=last.seq, head=digest, posted=last.posted, held=last.held, reserve=last.reserve,
+            breached=row.strict and last.available < 0,
+        )  # fmt: skip
+    else:
+        return row._replace(seq=last.seq), f"entry {last.seq} is not what its hash says"
+    for field, value in due._asdict().items():
+        if (found := getattr(row, field)) != value:
+            return due, f"the entries add up to {field} = {value}, the account says {found}"
+    if last is not None and last.hash != due.head:
+        return due, f"entry {last.seq} is not what its hash says"
+    return due, None
+
+
+class Batch:
     """The changes of one account that the next commit makes; all at one moment of the clock."""
 
     __slots__ = (
-        "committed", "entries", "first", "found", "ground", "leases", "now", "plays", "row", "was",
-        "was_leases",
+        "audit", "committed", "entries", "first", "found", "leases", "now", "plays", "row", "texts",
+        "was", "was_leases",
     )  # fmt: skip
 
     def __init__(
-        self, row: AccountRow, committed: Committed, now: int, ground: Ground | None = None
+        self, row: AccountRow, committed: Committed, now: int, audit: Audit | None = None
     ) -> None:
         self.found = row
         """The account as its row says."""
-        self.ground = Ground(row) if ground is None else ground
-        self.first = self.row = self.ground.row
+        self.audit = audit or Audit(row)
+        self.first = self.row = self.audit.row
         """The account as its entries say, and as it will be."""
         self.committed = committed
         self.now = now
         self.entries: list[Entry] = []
+        self.texts: list[str] = []
+        """The canonical text of each entry's payload."""
         self.plays: dict[str, PlayRow] = {}
         self.leases: dict[str, LeaseRow] = {}
         # The committed row of each play and lease looked up: what a guarded update compares with.
@@ -65,30 +153,12 @@ class Pending:
             result = work(tx)
         finally:
             tx.over = True
-        tx.merge()
+        self.row = tx.row
+        self.entries += tx.new_entries
+        self.texts += tx.new_texts
+        self.plays |= tx.new_plays
+        self.leases |= tx.new_leases
         return result
-
-    def play(self, play: str) -> PlayRow | None:
-        """A play after the works so far."""
-        if play in self.plays:
-            return self.plays[play]
-        if play not in self.was:
-            self.was[play] = self.committed.read_play(self.row.name, play)
-        return self.was[play]
-
-    def fetch(self, plays: Iterable[str]) -> None:
-        """Read plays that are going to be asked for, all at once."""
-        new = [play for play in set(plays) if play not in self.was]
-        found = {row.id: row for row in self.committed.read_plays(self.row.name, new)}
-        self.was.update((play, found.get(play)) for play in new)
-
-    def lease(self, lease: str) -> LeaseRow | None:
-        """A lease after the works so far."""
-        if lease in self.leases:
-            return self.leases[lease]
-        if lease not in self.was_leases:
-            self.was_leases[lease] = self.committed.read_lease(self.row.name, lease)
-        return self.was_leases[lease]
 
 
 class Tx:
@@ -99,74 +169,99 @@ class Tx:
     whether that is because entries are missing which were acknowledged.
     """
 
-    __slots__ = ("_entries", "_leases", "_pending", "_plays", "doubt", "gone", "now", "over", "row")
+    __slots__ = (
+        "_batch", "doubt", "gone", "new_entries", "new_leases", "new_plays", "new_texts", "now",
+        "over", "row",
+    )  # fmt: skip
 
-    def __init__(self, pending: Pending) -> None:
-        _, self.doubt, self.gone = pending.ground
-        self.row = pending.row
-        self.now = pending.now
+    def __init__(self, batch: Batch) -> None:
+        _, self.doubt, self.gone = batch.audit
+        self.row = batch.row
+        self.now = batch.now
         self.over = False
-        self._pending = pending
-        self._entries: list[Entry] = []
-        self._plays: dict[str, PlayRow] = {}
-        self._leases: dict[str, LeaseRow] = {}
+        self._batch = batch
+        self.new_entries: list[Entry] = []
+        self.new_texts: list[str] = []
+        self.new_plays: dict[str, PlayRow] = {}
+        self.new_leases: dict[str, LeaseRow] = {}
 
     def play(self, play: str) -> PlayRow | None:
         """A play as it stands after the appends so far; None if there is none."""
-        self._check_alive()
+        if self.over:
+            raise _over()
         if not isinstance(play, str):
             raise InvalidInput(f"play = {shown(play)} must be a string, the id of a play")
-        return self._plays.get(play) or self._pending.play(play)
+        batch = self._batch
+        layers: tuple[Mapping[str, PlayRow | None], ...]
+        layers = self.new_plays, batch.plays, batch.was
+        for layer in layers:
+            if play in layer:
+                return layer[play]
+        found = batch.was[play] = batch.committed.read_play(play)
+        return found
 
     def fetch(self, plays: Iterable[str]) -> None:
         """Read plays that are going to be asked for: one question instead of many."""
-        self._check_alive()
-        self._pending.fetch(plays)
+        if self.over:
+            raise _over()
+        was = self._batch.was
+        new = [play for play in set(plays) if play not in was]
+        found = {row.id: row for row in self._batch.committed.read_plays(new)}
+        was.update((play, found.get(play)) for play in new)
 
     def due(self, now: int, limit: int = 500) -> list[PlayRow]:
         """The open plays whose deadline is before ``now``, the longest overdue first."""
-        self._check_alive()
-        pending = self._pending
-        changed = {**pending.plays, **self._plays}
-        found = pending.committed.read_due(self.row.name, now, limit + len(changed))
-        return earliest([*(row for row in found if row.id not in changed), *changed.values()], now)[
-            :limit
-        ]
+        if self.over:
+            raise _over()
+        changed = {**self._batch.plays, **self.new_plays}
+        found = self._batch.committed.read_due(now, limit + len(changed))
+        rows = [*(row for row in found if row.id not in changed), *changed.values()]
+        return earliest(rows, now)[:limit]
 
     def lease(self, lease: str) -> LeaseRow | None:
         """A lease as it stands after the appends so far; None if there is none."""
-        self._check_alive()
-        return self._leases.get(lease) or self._pending.lease(lease)
+        if self.over:
+            raise _over()
+        batch = self._batch
+        layers: tuple[Mapping[str, LeaseRow | None], ...]
+        layers = self.new_leases, batch.leases, batch.was_leases
+        for layer in layers:
+            if lease in layer:
+                return layer[lease]
+        found = batch.was_leases[lease] = batch.committed.read_lease(lease)
+        return found
 
     def leases(self) -> list[LeaseRow]:
         """The leases that are open, by id."""
-        self._check_alive()
-        rows = {row.id: row for row in self._pending.committed.read_leases(self.row.name)}
-        rows |= {**self._pending.leases, **self._leases}
+        if self.over:
+            raise _over()
+        rows = {row.id: row for row in self._batch.committed.read_leases()}
+        rows |= {**self._batch.leases, **self.new_leases}
         return [rows[lease] for lease in sorted(rows) if rows[lease].state == "open"]
 
     def entries(self, after: int = 0, limit: int | None = None) -> Iterator[Entry]:
         """The entries with seq > after up to this moment, this work's own among them, streamed."""
-        self._check_alive()
+        if self.over:
+            raise _over()
         start, stop = page(after, limit)
         stop = self.row.seq if stop is None else min(stop, self.row.seq)
         return self._pages(start, stop)
 
     def _pages(self, start: int, stop: int) -> Iterator[Entry]:
-        pending = self._pending
-        while start < min(stop, pending.first.seq):
-            self._check_alive()
-            most = min(PAGE, stop - start)
-            found = pending.committed.read_entries(self.row.name, start, most)
+        batch = self._batch
+        while start < min(stop, batch.first.seq):
+            if self.over:
+                raise _over()
+            found = batch.committed.read_entries(start, min(PAGE, stop - start))
             if not found:
                 raise DamagedFile(
                     f"the entries of {self.row.name!r} end at {start}, its account at "
-                    f"{pending.first.seq}; restore the ledger from a copy"
+                    f"{batch.first.seq}; restore the ledger from a copy"
                 )
             yield from found
             start = found[-1].seq
-        new = [*pending.entries, *self._entries]
-        yield from new[start - pending.first.seq : stop - pending.first.seq]
+        new = [*batch.entries, *self.new_entries]
+        yield from new[start - batch.first.seq : stop - batch.first.seq]
 
     def append(
         self,
@@ -189,65 +284,69 @@ class Tx:
         PlayConflict for an id that is taken and for a move that cannot follow, InvalidInput for
         what no ledger can hold and for totals that the account's promise excludes.
         """
-        self._check_alive()
+        if self.over:
+            raise _over()
         if kind not in entries.KINDS:
             raise InvalidInput(f"kind = {shown(kind)} is no kind of entry")
-        payload = entries.checked_payload(payload)
-        entries.checked_text(experiment, "experiment")
-        entries.checked_text(actor, "actor")
-        entries.checked_amount(config_version, "config_version")
-        if gate is not None and self.row.available < entries.checked_amount(gate, "gate"):
+        row = self.row
+        payload, text = entries.checked_payload(payload)
+        entries.check_texts({"experiment": experiment, "actor": actor})
+        entries.check_amounts({
+            "config_version": config_version, "d_posted": d_posted, "d_held": d_held,
+            "d_reserve": d_reserve, "gate": 0 if gate is None else gate,
+        })  # fmt: skip
+        if gate is not None and row.reserve + row.posted - row.held < gate:
             return None
         moved = self._moved(kind, experiment, play, payload)
-        lease = self._leased(kind, experiment, payload, moved)
-        after = self._totals(kind, payload, d_posted, d_held, d_reserve)
+        lease = None
+        if kind in moves.LEASES or (kind == "decision.held" and payload.get("lease") is not None):
+            lease = self._leased(kind, experiment, payload, moved)
+        posted, held, reserve, breached = self._totals(kind, payload, d_posted, d_held, d_reserve)
         if kind in moves.DECISIONS and moved is not None:
             play = moved.id
         entry = entries.chained(
-            seq=after.seq, kind=kind, experiment=experiment, play=play, at=self.now, actor=actor,
-            config_version=config_version, d_posted=d_posted, d_held=d_held, posted=after.posted,
-            held=after.held, reserve=after.reserve, payload=payload, prev=self.row.head,
+            seq=row.seq + 1, kind=kind, experiment=experiment, play=play, at=self.now, actor=actor,
+            config_version=config_version, d_posted=d_posted, d_held=d_held, posted=posted,
+            held=held, reserve=reserve, payload=payload, prev=row.head, text=text,
         )  # fmt: skip
-        self._entries.append(entry)
-        self.row = after._replace(head=entry.hash)
+        self.row = AccountRow(
+            row.name, row.places, row.strict, breached, entry.seq, entry.hash, posted, held, reserve
+        )
+        self.new_entries.append(entry)
+        self.new_texts.append(text)
         if moved is not None:
-            self._plays[moved.id] = moved
+            self.new_plays[moved.id] = moved
         if lease is not None:
-            self._leases[lease.id] = lease
+            self.new_leases[lease.id] = lease
         return entry
-
-    def merge(self) -> None:
-        """Hand this work's changes to the commit."""
-        pending = self._pending
-        pending.row = self.row
-        pending.entries += self._entries
-        pending.plays |= self._plays
-        pending.leases |= self._leases
 
     def _totals(
         self, kind: str, payload: dict[str, Any], d_posted: int, d_held: int, d_reserve: int
-    ) -> AccountRow:
+    ) -> tuple[int, int, int, bool]:
+        """The account's totals after an entry, and whether it is breached then."""
         row = self.row
-        for name, change in (("posted", d_posted), ("held", d_held), ("reserve", d_reserve)):
-            entries.checked_amount(change, f"d_{name}")
-            total = entries.checked_amount(getattr(row, name) + change, f"{name} of {row.name!r}")
-            if total < 0 and name != "posted":
-                raise InvalidInput(f"{kind} would leave {name} of {row.name!r} at {total}, below 0")
-        after = row._replace(
-            seq=row.seq + 1,
-            posted=row.posted + d_posted,
-            held=row.held + d_held,
-            reserve=row.reserve + d_reserve,
-        )
-        below = row.strict and after.available < 0
+        totals = {
+            "posted": row.posted + d_posted,
+            "held": row.held + d_held,
+            "reserve": row.reserve + d_reserve,
+        }
+        entries.check_amounts(totals, f" of {row.name!r}")
+        posted, held, reserve = totals.values()
+        if held < 0 or reserve < 0:
+            name = "held" if held < 0 else "reserve"
+            raise InvalidInput(
+                f"{kind} would leave {name} of {row.name!r} at {totals[name]}, below 0"
+            )
+        available = reserve + posted - held
+        below = row.strict and available < 0
         breach = payload.get("breach") is True
         # A breach may take the account below 0; from there on only another one may lower it.
-        if below and not breach and not (row.breached and after.available >= row.available):
+        if below and not breach and not (row.breached and available >= row.available):
             raise InvalidInput(
-                f"{kind} would leave {row.name!r} at {after.available} units, below 0; nothing but "
+                f"{kind} would leave {row.name!r} at {available} units, below 0; nothing but "
                 "a reward below its range may do that"
             )
-        return after._replace(breached=below)
+        return posted, held, reserve, below
 
     def _moved(
         self, kind: str, experiment: str, play: str | None, payload: dict[str, Any]
@@ -257,7 +356,7 @@ class Tx:
             own = f"p-{seq}"
             if play is None or play == own:
                 # No caller can have taken it, so nothing needs to be looked up.
-                self._pending.was.setdefault(own, None)
+                self._batch.was.setdefault(own, None)
             elif self.play(moves.checked_new_id(play)) is not None:
                 raise PlayConflict(f"play {play} is in the ledger already; give each its own id")
             return moves.decided(play or own, experiment, seq, kind, payload)
@@ -274,18 +373,16 @@ class Tx:
 
     def _leased(
         self, kind: str, experiment: str, payload: dict[str, Any], moved: PlayRow | None
-    ) -> LeaseRow | None:
-        if kind in moves.LEASES:
-            lease = moves.checked_id(payload.get("lease"), "lease")
-            return moves.leased(self.lease(lease), kind, experiment, payload)
-        if kind != "decision.held" or moved is None or moved.lease is None:
-            return None
-        lease = moves.checked_id(moved.lease, "lease")
-        return moves.drawn(self.lease(lease), lease, moved.hold)
+    ) -> LeaseRow:
+        lease = moves.checked_id(payload.get("lease"), "lease")
+        row = self.lease(lease)
+        if moved is None:
+            return moves.leased(row, kind, experiment, payload)
+        return moves.drawn(row, lease, moved.hold)
 
-    def _check_alive(self) -> None:
-        if self.over:
-            raise InvalidInput("this transaction is over; a Tx is valid only inside its work")
+
+def _over() -> InvalidInput:
+    return InvalidInput("this transaction is over; a Tx is valid only inside its work")
 
 
 def earliest(rows: Iterable[PlayRow], now: int) -> list[PlayRow]:
