@@ -49,4 +49,4 @@ pin: ## after a change of dependencies (UPGRADE=1: move every pin to its newest 
 
 clean: ## remove what tools made, .venv included
 	rm -rf .venv .ci/venv uv.lock build dist docs/_build .benchmarks .hypothesis .*_cache
-	find src tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +
+	find src torture tests scripts -name __pycache__ -type d -prune -exec rm -rf {} +

@@ -27,8 +27,8 @@ from surefoot.cli._ledger import _exported
 from surefoot.live.live import Live
 from surefoot.live.store import Store, Tx, open_store
 from surefoot.live.store.database import DatabaseStore, Group
-from surefoot.testing._campaign import Child, warm
 from surefoot.verifier import verify
+from surefoot_torture.processes.children import Child, warm
 
 T = TypeVar("T")
 SIZES = (10_000, 100_000, 1_000_000)

@@ -21,6 +21,9 @@ PROJECT = ROOT / "pyproject.toml"
 REQUIREMENTS = ROOT / "requirements.txt"
 UV = os.environ.get("UV", "uv")  # `uv run` names itself there
 CONSTRAINTS = re.compile(r"^constraint-dependencies = \[\n(?:    .*\n)*\]$", re.MULTILINE)
+RIGS = re.compile(
+    r'^    "surefoot-torture",\n|^\[tool\.uv\.(?:workspace|sources)\]\n.+\n', re.MULTILINE
+)
 PIN = re.compile(r"^[a-z0-9-]+==")
 
 
@@ -47,9 +50,11 @@ def write(*, upgrade: bool) -> None:
     """Resolve anew, starting from the pins that requirements.txt has, and write both files."""
     text = PROJECT.read_text(encoding="utf-8")
     with tempfile.TemporaryDirectory() as scratch:
-        # Resolved in a folder of its own, so that no path of this machine gets into the file.
+        # Resolved in a folder of its own, so that no path of this machine gets into the file. The
+        # rigs in torture/ need nothing but surefoot, and are not there: they are left out.
         bare, pinned = Path(scratch, PROJECT.name), Path(scratch, REQUIREMENTS.name)
-        bare.write_text(CONSTRAINTS.sub("constraint-dependencies = [\n]", text), encoding="utf-8")
+        loose = CONSTRAINTS.sub("constraint-dependencies = [\n]", RIGS.sub("", text))
+        bare.write_text(loose, encoding="utf-8")
         if REQUIREMENTS.exists():
             pinned.write_text(REQUIREMENTS.read_text(encoding="utf-8"), encoding="utf-8")
         command = [UV, "pip", "compile", bare.name, "--output-file", pinned.name, "--quiet"]

@@ -32,7 +32,7 @@ from bench_engine import machine, table  # type: ignore[import-not-found]  # noq
 Report = dict[str, Any]
 Row = list[str]
 
-FAULTS, CAMPAIGN = "surefoot.testing.faults", "surefoot.testing.campaign"
+FAULTS, PROCESSES = ["surefoot_torture", "faults"], ["surefoot_torture", "processes"]
 BUG_SEEDS = 5
 
 
@@ -40,7 +40,8 @@ class Part(NamedTuple):
     """One measurement: its name, and the command whose JSON is kept."""
 
     name: str
-    module: str
+    command: list[str]
+    """A module, and the first words it is given."""
     options: list[str]
     on: str = ""
     """Where its ledger is: memory, sqlite or postgresql; none of these: it says so itself."""
@@ -61,19 +62,19 @@ def parts(scale: float) -> Iterator[Part]:
             yield Part(f"faults-{store}{under}", FAULTS, many, store)
         for store, full in (("sqlite", 5000), ("postgresql", 2000)):
             kills = ["--kills", size(full, 20), *leases]
-            yield Part(f"kills-{store}{under}", CAMPAIGN, kills, store)
-    yield Part("races-sqlite", CAMPAIGN, ["--races", size(1000, 5), "--workers", "2"], "sqlite")
+            yield Part(f"kills-{store}{under}", PROCESSES, kills, store)
+    yield Part("races-sqlite", PROCESSES, ["--races", size(1000, 5), "--workers", "2"], "sqlite")
     races = ["--races", size(1000, 5), "--workers", "8"]
-    yield Part("races-postgresql", CAMPAIGN, races, "postgresql")
+    yield Part("races-postgresql", PROCESSES, races, "postgresql")
     race = ["--races", size(10), "--race-of", "777", "--workers", "8"]
-    yield Part("race-of-777", CAMPAIGN, race, "postgresql")
+    yield Part("race-of-777", PROCESSES, race, "postgresql")
     for store in ("sqlite", "postgresql"):
-        yield Part(f"stops-{store}", CAMPAIGN, ["--plays", size(1000, 50)], store)
-    yield Part("limits", CAMPAIGN, ["--limits"], "sqlite")
-    yield Part("sweep", CAMPAIGN, ["--sweep", "--stride", "20" if little else "1"], "sqlite")
-    yield Part("bugs", "bugs", ["120" if little else "400"])
+        yield Part(f"stops-{store}", PROCESSES, ["--plays", size(1000, 50)], store)
+    yield Part("limits", PROCESSES, ["--limits"], "sqlite")
+    yield Part("sweep", PROCESSES, ["--sweep", "--stride", "20" if little else "1"], "sqlite")
+    yield Part("bugs", [], ["120" if little else "400"])
     runs = ["--runs", "2", "--horizon", "3000"] if little else []
-    yield Part("study", "surefoot", ["study", "all", "--overwrite", *runs])
+    yield Part("study", ["surefoot", "study"], ["all", "--overwrite", *runs])
 
 
 def measure(part: Part, kept: Path, server: str | None, scale: float) -> Report | None:
@@ -84,9 +85,9 @@ def measure(part: Part, kept: Path, server: str | None, scale: float) -> Report 
         return found
     if part.on == "postgresql" and server is None:
         return None
-    sys.stderr.write(f"{part.name}: {part.module} {' '.join(part.options)}\n")
+    sys.stderr.write(f"{part.name}: {' '.join([*part.command, *part.options])}\n")
     start = time.monotonic()
-    if part.module == "bugs":
+    if not part.command:
         found = {"bugs": bugs(int(part.options[0]))}
     else:
         found = ran(part, kept, server)
@@ -100,9 +101,9 @@ def ran(part: Part, kept: Path, server: str | None) -> Report:
     """The JSON that a command prints, which may be cut short and go on at the next call."""
     with ExitStack() as stack:
         address = stored(part, kept, server, stack)
-        resume = [f"--resume={kept / part.name}.part"] if part.module == FAULTS else []
-        study = [f"--out={kept / 'study'}"] if part.module == "surefoot" else []
-        command = [sys.executable, "-m", part.module, *part.options, *address, *resume, *study]
+        resume = [f"--resume={kept / part.name}.part"] if part.command == FAULTS else []
+        study = [f"--out={kept / 'study'}"] if part.name == "study" else []
+        command = [sys.executable, "-m", *part.command, *part.options, *address, *resume, *study]
         run = subprocess.run([*command, "--json"], stdout=subprocess.PIPE, check=False)
     if run.returncode not in (0, 1):
         raise SystemExit(f"{' '.join(command)} ended with {run.returncode}")
@@ -117,7 +118,7 @@ def stored(part: Part, kept: Path, server: str | None, stack: ExitStack) -> list
 
         assert server is not None
         return [f"--store={stack.enter_context(empty_database(server))}"]
-    if part.on == "sqlite" and part.module == FAULTS:
+    if part.on == "sqlite" and part.command == FAULTS:
         file = kept / f"{part.name}.db"
         return [f"--store={file}"]
     return []
@@ -125,8 +126,8 @@ def stored(part: Part, kept: Path, server: str | None, stack: ExitStack) -> list
 
 def bugs(tries: int) -> dict[str, list[int | None]]:
     """How many schedules each planted bug takes to be found, from several seeds."""
-    from surefoot.testing._planted import BUGS, OF_LEASES, planted
-    from surefoot.testing.faults import schedule
+    from surefoot_torture.faults.planted import BUGS, OF_LEASES, planted
+    from surefoot_torture.faults.schedule import schedule
 
     found: dict[str, list[int | None]] = {}
     for bug in BUGS | OF_LEASES:
@@ -142,7 +143,7 @@ def bugs(tries: int) -> dict[str, list[int | None]]:
 
 def failed(schedule: Callable[..., Any], seed: int, bug: str) -> bool:
     """Whether a schedule finds that something is wrong, by its judge or by an assertion."""
-    from surefoot.testing._planted import OF_LEASES
+    from surefoot_torture.faults.planted import OF_LEASES
 
     try:
         return not schedule(seed, leases=bug in OF_LEASES).ok
@@ -256,8 +257,8 @@ an agent that differs from its own ledger.
 
 {of_faults(found)}
 
-Any of them again: `python -m {FAULTS} --seed SEED
---schedules 1`, with `--leases` where it says so.
+Any of them again: `surefoot-torture faults --seed SEED --schedules 1`, with `--leases` where it
+says so.
 
 ## Real processes
 

@@ -4,11 +4,11 @@ import json
 import subprocess
 import sys
 
-MODULE = [sys.executable, "-m", "surefoot.testing.campaign"]
+COMMAND = [sys.executable, "-m", "surefoot_torture", "processes"]
 
 
 def begun(*words):
-    command = [*MODULE, "--json", *map(str, words)]
+    command = [*COMMAND, "--json", *map(str, words)]
     return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
 
 

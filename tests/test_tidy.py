@@ -7,7 +7,8 @@ from pathlib import Path
 
 ROOT = Path(__file__).parents[1]
 PACKAGE = ROOT / "src" / "surefoot"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+RIGS = ROOT / "torture" / "src" / "surefoot_torture"
+SOURCES = sorted([*PACKAGE.rglob("*.py"), *RIGS.rglob("*.py")])
 
 MAX_FILE_LINES = 600
 MAX_FUNCTION_LINES = 60

@@ -12,7 +12,7 @@ from surefoot.errors import DamagedFile, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from tampering import backup, drop_play, restore, set_account, set_entry, set_play
 from verifying import proved
 

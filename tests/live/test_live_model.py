@@ -21,7 +21,7 @@ from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 LOW, VALUE, ALPHA, RESERVE = Fraction(-1, 2), Fraction(1, 2), Fraction(1, 4), Fraction(2)

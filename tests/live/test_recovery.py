@@ -13,7 +13,7 @@ from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore, live, recovery
 from surefoot.live.live import Live
 from surefoot.live.store import Tx
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 
 STEPS = 25
 

@@ -10,7 +10,7 @@ from surefoot import C2UCB, GenCB, LinUCB, Outcome, RewardFloor, TopK
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import Lease, MemoryStore, worker
 from surefoot.live.live import Live
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 

@@ -11,7 +11,7 @@ from surefoot import GenCB, Outcome
 from surefoot.errors import DamagedFile, PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 

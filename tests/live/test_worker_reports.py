@@ -7,7 +7,7 @@ from surefoot import Outcome
 from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 REPORTS = ["void", "fall_back"]

@@ -15,8 +15,8 @@ from surefoot.errors import PlayConflict, StoreUnavailable
 from surefoot.live import Lease, MemoryStore, worker
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
-from surefoot.testing._fault_store import Faulty
 from surefoot.testing._stores import together
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 # ruff: noqa: F811

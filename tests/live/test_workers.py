@@ -11,7 +11,7 @@ from surefoot import GenCB, Outcome
 from surefoot.errors import PlayConflict, UnknownPlay
 from surefoot.live import MemoryStore, open_store
 from surefoot.live.live import Live
-from surefoot.testing._fault_store import Faulty
+from surefoot_torture.faults.store import Faulty
 from verifying import proved
 
 

@@ -1,0 +1,19 @@
+import pytest
+
+from surefoot.floors.account import Account
+from surefoot.live import MemoryStore
+from surefoot.live.store import Tx
+from surefoot_torture.faults.planted import BUGS, OF_LEASES, planted
+
+
+@pytest.mark.parametrize("bug", [*BUGS, *OF_LEASES])
+def test_a_bug_is_gone_afterwards(bug):
+    before = Tx.append, Account.expire, MemoryStore.transact
+    with planted(bug):
+        pass
+    assert before == (Tx.append, Account.expire, MemoryStore.transact)
+
+
+def test_an_unknown_bug_is_an_error():
+    with pytest.raises(KeyError), planted("none"):
+        pass

@@ -1,0 +1,1 @@
+"""Simulated faults around real live agents; one seed is one schedule."""

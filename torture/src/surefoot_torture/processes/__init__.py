@@ -1,0 +1,1 @@
+"""Real processes on one ledger: killed, stopped, racing, on a full disk; and their audit."""
