@@ -43,12 +43,12 @@ def test_a_policy_that_breaks_decides_nothing_and_loses_no_turn():
     live = live_with(Breaking(2))
     with pytest.raises(RuntimeError, match="broken"):
         live.select(id="first")
-    assert live._fold.lost
+    assert live._engine.fold.lost
     assert live.account.plays == 0
     Breaking.broken = False
     play = live.select(id="first")
     assert (play.arm, play.play.turn) == (1, 1)
-    assert live._fold.agent.policy.turn == 1
+    assert live._engine.fold.agent.policy.turn == 1
 
 
 @pytest.mark.parametrize(
@@ -70,7 +70,7 @@ def test_a_bad_request_leaves_no_entry_and_no_trace_in_the_fold(request_):
     with pytest.raises(InvalidInput):
         live.select(**request_)
     assert store.account("default") == before
-    assert not live._fold.lost
+    assert not live._engine.fold.lost
 
 
 def test_a_default_that_won_a_turn_moves_the_clock_after_a_restart_too():
@@ -83,8 +83,8 @@ def test_a_default_that_won_a_turn_moves_the_clock_after_a_restart_too():
             break
     assert play.reason == "DEFAULT_BEST"
     again = Live(None, store)
-    assert again._fold.agent.policy.state() == live._fold.agent.policy.state()
-    assert again._fold.agent.turns == live._fold.agent.turns
+    assert again._engine.fold.agent.policy.state() == live._engine.fold.agent.policy.state()
+    assert again._engine.fold.agent.turns == live._engine.fold.agent.turns
 
 
 def test_an_id_is_one_for_the_whole_account():
@@ -111,5 +111,5 @@ def test_shadow_mode_plays_the_default_and_writes_down_what_the_policy_would_do(
     assert live.account.slack == Decimal("2.05")
     again = Live(None, store)
     assert (again.degraded, again.account) == (None, live.account)
-    assert again._fold.agent.policy.state() == live._fold.agent.policy.state()
+    assert again._engine.fold.agent.policy.state() == live._engine.fold.agent.policy.state()
     assert again.select().play.choice == live.select().play.choice

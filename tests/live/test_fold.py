@@ -38,7 +38,7 @@ def folded(entries):
 
 def test_the_fold_of_the_entries_is_what_the_agent_became(history):
     live, entries = history
-    assert folded(entries).state() == live._fold.state()
+    assert folded(entries).state() == live._engine.fold.state()
     assert live.account.voided == 2
     assert (live.account.explorations, live.account.default_plays) == (6, 2)
 
@@ -59,7 +59,7 @@ def test_only_what_can_still_change_is_kept_in_memory(history):
     fold = folded(entries)
     assert set(fold.waiting) == {"p-9", "p-10"}
     assert len(fold.agent._books.plays._live) == len(fold.agent._books.plays._closed) == 0
-    assert fold.agent._open == live._fold.agent._open == {}
+    assert fold.agent._open == live._engine.fold.agent._open == {}
 
 
 @pytest.mark.parametrize("change", [{"seq": 9}, {"prev": "f" * 64}, {"posted": 1}, {"d_held": 3}])
@@ -87,10 +87,9 @@ def test_entries_of_another_experiment_move_the_account_alone(history):
 def test_a_lost_fold_follows_nothing(history):
     live, _ = history
     row = live.store.account("default")
-    fold = live._fold
+    fold = live._engine.fold
     assert fold.follows(row)
-    with pytest.raises(KeyError), fold.moved():
-        raise KeyError
+    fold.lose()
     assert fold.lost
     assert not fold.follows(row)
 
@@ -104,7 +103,7 @@ def late(policy, select, report):
             play = select(live, turn)
             if expires and turn % 2:
                 live.expire(play)
-                assert play.id not in live._fold.waiting
+                assert play.id not in live._engine.fold.waiting
             report(live, play, turn)
     return lives
 
@@ -131,9 +130,9 @@ CASES = {
 @pytest.mark.parametrize("case", CASES)
 def test_a_reward_after_the_expiry_teaches_what_one_in_time_does(case):
     behind, ahead = late(*CASES[case])
-    assert behind._fold.agent.policy.state() == ahead._fold.agent.policy.state()
+    assert behind._engine.fold.agent.policy.state() == ahead._engine.fold.agent.policy.state()
     again = Live(None, behind.store)
-    assert again._fold.state() == behind._fold.state()
+    assert again._engine.fold.state() == behind._engine.fold.state()
 
 
 def test_plays_whose_reward_never_comes_take_no_memory():
@@ -142,5 +141,5 @@ def test_plays_whose_reward_never_comes_take_no_memory():
     for turn in range(300):
         live.expire(live.select())
         if turn in (99, 299):
-            sizes.append(len(json.dumps(live._fold.state())))
+            sizes.append(len(json.dumps(live._engine.fold.state())))
     assert sizes[1] < 1.05 * sizes[0]

@@ -59,7 +59,7 @@ def test_an_unreported_default_leaves_memory_and_may_be_confirmed_late(how):
         assert live.reap() == []
     entry = list(store.entries("default"))[-1]
     assert (entry.kind, entry.d_posted, entry.d_held) == ("default.expired", 0, 0)
-    assert live._fold.waiting == {}
+    assert live._engine.fold.waiting == {}
     assert (live.account.unreported, live.account.default_plays, live.account.earned) == (0, 1, 0)
     assert live.expire(play) is Outcome.REPEATED
     assert live.update(play) is Outcome.BOOKED
@@ -78,10 +78,10 @@ def test_without_a_window_it_stays_as_it_was():
     play = live.select()
     clock.now = 100 * HOUR
     assert (play.deadline, live.reap(), live.expire(play)) == (None, [], Outcome.IGNORED)
-    assert list(live._fold.waiting) == [play.id]
+    assert list(live._engine.fold.waiting) == [play.id]
     live.change(reward_window=60)  # those of before have no deadline, but may be forgotten by hand
     assert (live.reap(), live.expire(play)) == ([], Outcome.BOOKED)
-    assert live._fold.waiting == {}
+    assert live._engine.fold.waiting == {}
 
 
 def test_a_forgotten_default_may_turn_out_void():
@@ -137,8 +137,8 @@ def test_any_number_of_them_take_no_memory_once_they_are_reaped(plays):
         clock.now += HOUR
         while live.reap(10_000):
             pass
-        sizes.append(len(live._fold.waiting))
-        live._keep(live._snapshot(every=1))
+        sizes.append(len(live._engine.fold.waiting))
+        live._engine._keep(live._engine._snapshot())
     assert sizes == [0] * 10
     assert len(store.latest_snapshot("default", "default")[1]) < 5_000
     assert live.account.default_plays == plays
@@ -147,10 +147,10 @@ def test_any_number_of_them_take_no_memory_once_they_are_reaped(plays):
 
 def taken(live):
     """How many bytes another fold of the same takes."""
-    state = live._fold.state()
+    state = live._engine.fold.state()
     tracemalloc.start()
     try:
-        type(live._fold)("default", None).restore(state)
+        type(live._engine.fold)("default", None).restore(state)
         return tracemalloc.get_traced_memory()[1]
     finally:
         tracemalloc.stop()
@@ -184,7 +184,7 @@ def test_another_experiments_reaper_forgets_too():
     clock.now = HOUR
     assert right.reap() == [play.id]
     assert left.update(play) is Outcome.BOOKED
-    assert left._fold.waiting == {}
+    assert left._engine.fold.waiting == {}
     proved(store, "firm")
 
 

@@ -104,7 +104,7 @@ def test_a_child_forked_while_another_thread_has_every_lock(tmp_path):
     play, held, go = live.select(), threading.Event(), threading.Event()
 
     def hold():
-        with live._worker._turn, live._folding, live._worker._lock, store._lock:
+        with live._worker._turn.lock, live._engine.folding, live._worker._lock, store._lock:
             held.set()
             go.wait(60)
 

@@ -4,7 +4,7 @@ import pytest
 
 from leased import agent, kinds, opened
 from surefoot.errors import InvalidInput
-from surefoot.live import Lease, MemoryStore, leases, names
+from surefoot.live import Lease, MemoryStore, ids, leases
 from surefoot.live.live import Live
 from verifying import proved
 
@@ -34,15 +34,15 @@ def step(play, lease, hold=HOLD, kind="decision.held"):
 
 def transacted(live, work):
     def run(tx):
-        live._current(tx)
+        live._engine.current(tx)
         return work(tx)
 
-    return live._run(run)
+    return live._engine.run(run)
 
 
 def granted(live, folder, plays=10):
     settings = Lease(folder, plays=plays)
-    return transacted(live, lambda tx: leases.granted(live, tx, settings, "w", HOLD))
+    return transacted(live, lambda tx: leases.grant(tx, live._engine, settings, "w", HOLD))
 
 
 def test_a_lease_is_for_as_many_plays_as_asked(tmp_path):
@@ -63,10 +63,10 @@ def test_what_is_left_is_given_back(tmp_path):
     store = MemoryStore()
     live = Live(agent(), store)
     lease = granted(live, tmp_path)
-    transacted(live, lambda tx: leases.written(live, tx, [(step("a", lease.id), None)]))
-    transacted(live, lambda tx: leases.returned(live, tx, "w"))
+    transacted(live, lambda tx: leases.enter_steps(tx, live._engine, [(step("a", lease.id), None)]))
+    transacted(live, lambda tx: leases.give_back(tx, live._engine, "w"))
     assert store.account("default").held == HOLD
-    transacted(live, lambda tx: leases.returned(live, tx, "w"))
+    transacted(live, lambda tx: leases.give_back(tx, live._engine, "w"))
     assert kinds(store).count("lease.returned") == 1
     proved(store)
 
@@ -77,7 +77,9 @@ def test_a_step_is_entered_once(tmp_path):
     lease = granted(live, tmp_path)
     steps = [step("a", lease.id), {"play": "a", "lease": lease.id, "how": "settle", "told": "1"}]
     for _ in range(3):
-        transacted(live, lambda tx: leases.written(live, tx, [(each, None) for each in steps]))
+        transacted(
+            live, lambda tx: leases.enter_steps(tx, live._engine, [(each, None) for each in steps])
+        )
     assert kinds(store)[-2:] == ["decision.held", "outcome.settled"]
 
 
@@ -89,11 +91,11 @@ def test_a_taken_id_is_entered_under_another_name_and_only_once(tmp_path):
     steps = [step("a", lease.id), {"play": "a", "lease": lease.id, "how": "settle", "told": "1"}]
     for _ in range(2):
         twins = transacted(
-            live, lambda tx: leases.written(live, tx, [(each, None) for each in steps])
+            live, lambda tx: leases.enter_steps(tx, live._engine, [(each, None) for each in steps])
         )
-        assert twins == {"a": names.twin("a", lease.id)}
+        assert twins == {"a": ids.twin_id("a", lease.id)}
     assert kinds(store)[-2:] == ["decision.held", "outcome.settled"]
-    assert store.play("default", names.twin("a", lease.id)).state == "settled"
+    assert store.play("default", ids.twin_id("a", lease.id)).state == "settled"
     assert store.play("default", "a").state == "open"
     proved(store)
 
@@ -104,7 +106,7 @@ def test_a_report_whose_decision_was_lost_is_kept_and_not_booked(tmp_path):
     live = Live(agent(reserve=0), store)
     live.select(id="a")
     told = {"play": "a", "lease": "w-9", "how": "settle", "told": "1"}
-    transacted(live, lambda tx: leases.written(live, tx, [(told, None)]))
+    transacted(live, lambda tx: leases.enter_steps(tx, live._engine, [(told, None)]))
     [entry] = [entry for entry in store.entries("default") if entry.kind == "assumption.broken"]
     assert (entry.payload["play"], entry.payload["told"]) == ("a.w-9", "1")
     assert store.play("default", "a").state == "open"

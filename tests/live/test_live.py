@@ -391,10 +391,10 @@ def test_a_live_says_whose_ledger_it_is_and_asks_nobody(tmp_path, monkeypatch):
     for name in ("transact", "account", "entries", "play"):
         monkeypatch.setattr(store, name, None)
     assert repr(leased).startswith(f"{start}'w-")
-    leased.degraded = "x"
+    leased._engine.degraded = "x"
     assert repr(leased).endswith(", degraded='x')")
     monkeypatch.undo()
-    leased.degraded = None
+    leased._engine.degraded = None
     leased.close()
     assert repr(leased) == f"{start}None, closed)"
     store.close()

@@ -26,7 +26,7 @@ def agent(policy=None, low=0, high=1):
 
 
 def taught(live):
-    return live._fold.agent.policy.state()
+    return live._engine.fold.agent.policy.state()
 
 
 def opened(store, **settings):
@@ -89,9 +89,9 @@ def test_the_worst_is_that_of_the_range():
     assert taught(live)["arms"] == told_at_once([(0, 0.5)], agent(low=-1, high=3))
     linear = Live(agent(LinUCB([[1, 0], [0, 1]]), -1, 3), MemoryStore(), reward_window=60)
     linear.expire(play := linear.select())
-    assert linear._fold.agent.policy.theta_hat[0] == -0.5
+    assert linear._engine.fold.agent.policy.theta_hat[0] == -0.5
     linear.update(play, 3)
-    assert linear._fold.agent.policy.theta_hat[0] == 1.5
+    assert linear._engine.fold.agent.policy.theta_hat[0] == 1.5
 
 
 def test_what_was_taught_is_taken_back_after_the_range_changed():
@@ -102,7 +102,7 @@ def test_what_was_taught_is_taken_back_after_the_range_changed():
     live.expire(other := live.select())
     live.update(play, 1)
     live.update(other, 2)
-    learnt = live._fold.agent.policy.learnt
+    learnt = live._engine.fold.agent.policy.learnt
     assert learnt == [(0, 0.0, None), (1, -2.0, None), (0, 0.0, 1.0, None), (1, -2.0, 2.0, None)]
 
 
@@ -192,13 +192,13 @@ def test_the_worst_is_refused_where_it_could_not_be_taken_back():
 
 def test_experiments_of_before_keep_skipping(monkeypatch):
     """Their configuration has no such field, and none is asked for when they are opened again."""
-    from surefoot.live import opening
+    from surefoot.live import configuration
 
     store = MemoryStore()
     with monkeypatch.context() as old:
-        old.setattr(opening.Settings, "written", _without)
+        old.setattr(configuration.Settings, "written", _without)
         old.setattr(
-            opening.Settings, "decided", lambda self, _: self._replace(learn_missing="skip")
+            configuration.Settings, "decided", lambda self, _: self._replace(learn_missing="skip")
         )
         live = opened(store)
     assert "learn_missing" not in next(iter(store.entries("default"))).payload["config"]["settings"]

@@ -4,9 +4,10 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live import MemoryStore
+from surefoot.live.configuration import written_terms
+from surefoot.live.ids import checked_id
 from surefoot.live.live import Live
-from surefoot.live.opening import said
-from surefoot.live.play import LivePlay, Request, check_free, checked_id, terms_of
+from surefoot.live.play import LivePlay, Request, terms_of
 
 
 @pytest.mark.parametrize(
@@ -27,15 +28,15 @@ def test_what_counts_as_the_same_request(one, other, same):
 
 def test_ids():
     assert [checked_id(given) for given in (None, "a-B_9", "x" * 64)] == [None, "a-B_9", "x" * 64]
-    check_free("p-x")
+    assert checked_id("p-x") == "p-x"
     for taken in ("p-1", "p-00"):
         with pytest.raises(InvalidInput, match="the store gives"):
-            check_free(taken)
+            checked_id(taken)
 
 
 @pytest.mark.parametrize("terms", [Terms(5, 4, 4, 1), Terms(5, 6, 7, 1, 8, 1, 4)])
 def test_terms_are_told_and_read(terms):
-    told = said(terms)
+    told = written_terms(terms)
     assert terms_of(told) == terms
     told["loss"] = told.pop("hold")  # as of a default play, which holds nothing
     assert terms_of(told) == terms

@@ -10,7 +10,7 @@ import pytest
 from learners import Counter, Softmax
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import PlayConflict, StoreUnavailable
-from surefoot.live import MemoryStore, live, recovery
+from surefoot.live import MemoryStore, engine, recovery
 from surefoot.live.live import Live
 from surefoot.live.store import Tx
 from surefoot_torture.faults.store import Faulty
@@ -89,7 +89,7 @@ def ledger(store):
     ],
 )  # fmt: skip
 def test_a_crash_at_any_write_changes_nothing_in_the_end(make, restart, monkeypatch):
-    monkeypatch.setattr(live, "SNAPSHOT_EVERY", 7)
+    monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 7)
     calm = MemoryStore(clock=lambda: 0)
     commits = run(make, calm)
     truth = ledger(calm)
@@ -126,7 +126,7 @@ def played(store, n=30):
 
 
 def state(one):
-    return json.loads(recovery.snapshot(one._fold)[1])
+    return json.loads(recovery.snapshot(one._engine.fold)[1])
 
 
 def test_a_snapshot_and_its_tail_are_the_fold_of_all_entries():
@@ -141,7 +141,7 @@ def test_a_snapshot_and_its_tail_are_the_fold_of_all_entries():
     assert trouble is None
     assert state(tail) == json.loads(recovery.snapshot(whole)[1])
     kept = store.latest_snapshot("default", "default")
-    assert recovery.restored("default", None, kept).seq == kept[0] < tail._fold.seq
+    assert recovery.restored("default", None, kept).seq == kept[0] < tail._engine.fold.seq
 
 
 @pytest.mark.parametrize("blob", [b"", b"{}", b"\xff", b'{"opened": [{}, {}], "body": {}}'])
@@ -223,9 +223,9 @@ def test_a_ledger_whose_first_entry_is_damaged_gets_the_default():
     one.select()
     found = store._accounts["default"].entries
     found[0] = found[0]._replace(actor="edited")
-    other._kept = None
+    other._engine._kept = None
     store._accounts["default"].snapshots.clear()
-    other._fold.lose()
+    other._engine.fold.lose()
     assert other.select().reason == "DEGRADED"
 
 
@@ -238,7 +238,7 @@ class Unsaid(Counter):
 
 @pytest.mark.parametrize("never", [float("nan"), {1, 2}])
 def test_a_state_that_cannot_be_written_costs_a_replay_and_stops_nothing(monkeypatch, never):
-    monkeypatch.setattr(live, "SNAPSHOT_EVERY", 5)
+    monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 5)
     monkeypatch.setattr(Unsaid, "never", never, raising=False)
     store = MemoryStore()
     one = Live(agent(Unsaid(2)), store)

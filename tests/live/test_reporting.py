@@ -22,7 +22,7 @@ def case():
     live = Live(agent(), store)
     play = live.select(id="a")
     [entry] = list(store.entries("default", play.seq - 1))
-    return live._fold, store.play("default", "a"), live._fold.given(entry)
+    return live._engine.fold, store.play("default", "a"), live._engine.fold.given(entry)
 
 
 @pytest.mark.parametrize(
@@ -44,10 +44,10 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
     live = Live(agent(reserve=0), store)
     live.select(id="a")
     [entry] = list(store.entries("default", 1))
-    row, given = store.play("default", "a"), live._fold.given(entry)
+    row, given = store.play("default", "a"), live._engine.fold.given(entry)
     for reward, text in ((None, None), (0.75, "0.75")):
-        first = book(live._fold, row, given, settling(reward))
-        again = book(live._fold, row, given, Retelling("settle", first.text))
+        first = book(live._engine.fold, row, given, settling(reward))
+        again = book(live._engine.fold, row, given, Retelling("settle", first.text))
         assert first.text == text
         assert again.report.events == first.report.events
 

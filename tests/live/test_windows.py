@@ -6,7 +6,7 @@ from surefoot import UCB1, GenCB, Outcome, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.live.windows import microseconds
+from surefoot.live.store.base import microseconds
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ import pytest
 from leased import Clock, agent, kinds, opened
 from surefoot import C2UCB, GenCB, LinUCB, Outcome, RewardFloor, TopK
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
-from surefoot.live import Lease, MemoryStore, worker
+from surefoot.live import Lease, MemoryStore, flushing
 from surefoot.live.live import Live
 from surefoot_torture.faults.store import Faulty
 from verifying import proved
@@ -129,7 +129,7 @@ def test_without_enough_for_a_lease_the_account_is_asked(tmp_path):
 
 def test_what_was_decided_long_ago_is_entered_by_the_next_call(tmp_path, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(worker, "monotonic", lambda: now[0])
+    monkeypatch.setattr(flushing, "monotonic", lambda: now[0])
     store = MemoryStore()
     live = opened(store, tmp_path)
     live.select(id="a")
@@ -141,7 +141,7 @@ def test_what_was_decided_long_ago_is_entered_by_the_next_call(tmp_path, monkeyp
 
 def test_reward_windows_count_from_the_decision(tmp_path, monkeypatch):
     now, clock = [0.0], Clock()
-    monkeypatch.setattr(worker, "monotonic", lambda: now[0])
+    monkeypatch.setattr(flushing, "monotonic", lambda: now[0])
     start = clock.time
     live = Live(agent(), MemoryStore(clock), reward_window=5, lease=Lease(tmp_path, plays=10))
     live.select()
@@ -204,7 +204,7 @@ def test_a_worker_ends_where_one_without_a_lease_does(tmp_path):
     lives[0].close()
     lives = opened(stores[0], tmp_path), lives[1]
     assert lives[0].account == lives[1].account
-    policies = [live._fold.agent.policy.state() for live in lives]
+    policies = [live._engine.fold.agent.policy.state() for live in lives]
     assert policies[0] == policies[1]
 
 
@@ -215,7 +215,7 @@ def test_a_live_takes_a_lease_and_nothing_else():
 
 def test_an_idle_worker_gives_back_a_lease_that_is_old(tmp_path, monkeypatch):
     now = [0.0]
-    monkeypatch.setattr(worker, "monotonic", lambda: now[0])
+    monkeypatch.setattr(flushing, "monotonic", lambda: now[0])
     store = MemoryStore()
     live = opened(store, tmp_path)
     live.select()

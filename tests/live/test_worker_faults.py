@@ -149,7 +149,7 @@ def test_a_change_whose_commit_failed_governs_no_lease(tmp_path):
 
 
 def test_a_second_twin_of_one_name_is_refused_and_not_dropped(tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.live.names.twin", lambda own, lease: f"{lease}-same")
+    monkeypatch.setattr("surefoot.live.ids.twin_id", lambda own, lease: f"{lease}-same")
     store = MemoryStore()
     one, two = opened(store, tmp_path), opened(store, tmp_path)
     for live in (one, two):  # before any lease

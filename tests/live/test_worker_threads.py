@@ -12,7 +12,7 @@ from live.network import DEAF, SWALLOWS, proxied
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
 from surefoot import Outcome
 from surefoot.errors import PlayConflict, StoreUnavailable
-from surefoot.live import Lease, MemoryStore, worker
+from surefoot.live import Lease, MemoryStore, flushing
 from surefoot.live.live import Live
 from surefoot.live.store import open_store
 from surefoot.testing._stores import together
@@ -210,7 +210,7 @@ def test_who_waits_for_a_flush_that_fails_is_told_so_and_does_not_wait_again(hel
 
 def test_a_store_that_is_gone_is_not_tried_at_each_play(tmp_path, monkeypatch):
     now, tries = [0.0], []
-    monkeypatch.setattr(worker, "monotonic", lambda: now[0])
+    monkeypatch.setattr(flushing, "monotonic", lambda: now[0])
     store = MemoryStore()
     live = opened(store, tmp_path, plays=20)
     first = live.select()

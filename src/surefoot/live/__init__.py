@@ -6,25 +6,34 @@ import importlib
 from typing import TYPE_CHECKING, Any
 
 _HOMES = {
+    "DefaultReport": "surefoot.live.monitor",
     "Entry": "surefoot.live.entries",
     "Lease": "surefoot.live.leases",
+    "Live": "surefoot.live.live",
+    "LivePlay": "surefoot.live.play",
     "MemoryStore": "surefoot.live.store",
-    "Standings": "surefoot.live.standings",
     "Store": "surefoot.live.store",
     "open_store": "surefoot.live.store",
 }
 
-__all__ = ["Entry", "Lease", "MemoryStore", "Standings", "Store", "open_store"]
+__all__ = [
+    "DefaultReport",
+    "Entry",
+    "Lease",
+    "Live",
+    "LivePlay",
+    "MemoryStore",
+    "Store",
+    "open_store",
+]
 
 if TYPE_CHECKING:
     from surefoot.live.entries import Entry
     from surefoot.live.leases import Lease
-    from surefoot.live.standings import Standings
-    from surefoot.live.store import (
-        MemoryStore,
-        Store,
-        open_store,
-    )
+    from surefoot.live.live import Live
+    from surefoot.live.monitor import DefaultReport
+    from surefoot.live.play import LivePlay
+    from surefoot.live.store import MemoryStore, Store, open_store
 
 
 def __getattr__(name: str) -> Any:

@@ -1,165 +1,108 @@
-"""What may change while an experiment runs; each change is an entry of the ledger."""
+"""What may change while an experiment runs; each change is an entry of the ledger.
+
+All workers of the experiment take a change in before their next decision.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from surefoot._exact import exact, shown
-from surefoot.agents.play import short
+from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.reward import CHANGEABLE
-from surefoot.live.fold import Fold
-from surefoot.live.opening import Settings, check_floor, sealed, written_floor
-from surefoot.live.play import checked_id
+from surefoot.live.configuration import Settings, check_floor, sealed, written_floor
+from surefoot.live.engine import Engine
 from surefoot.live.store import Tx
-
-if TYPE_CHECKING:
-    from surefoot.live.entries import Entry
-
 
 _MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *Settings._fields)
 
 
-class Changes:
-    """The changes of a ``Live``; all its workers take them in before their next decision."""
+def set_paused(tx: Tx, engine: Engine, paused: bool) -> None:
+    """Play the default from now on, or no longer."""
+    if engine.sound(tx).agent.paused != paused:
+        engine.append(tx, "experiment.state", {"state": "paused" if paused else "running"})
 
-    degraded: str | None
-    _current: Callable[[Tx], Fold]
-    _append: Callable[..., Entry | None]
-    _run: Callable[[Callable[[Tx], Any]], Any]
 
-    def pause(self) -> None:
-        """Play the default from now on; reports are still taken."""
-        self._set_state("paused")
+def split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
+    """Changes of the floor, and of the live settings; InvalidInput for what cannot change."""
+    own = {name: settings[name] for name in Settings._fields if name in settings}
+    given = Settings.of(**own)._asdict()
+    floor = {name: value for name, value in settings.items() if name not in own}
+    for name in floor.keys() - {*CHANGEABLE}:
+        raise InvalidInput(
+            f"{name} = {shown(floor[name])} cannot change while the experiment goes on: it "
+            f"takes {', '.join(_MAY_CHANGE)}; a reserve is added or withdrawn"
+        )
+    return floor, {name: given[name] for name in own}
 
-    def resume(self) -> None:
-        """Undo ``pause``."""
-        self._set_state("running")
 
-    def _set_state(self, state: str) -> None:
-        def work(tx: Tx) -> None:
-            if self._sound(tx).agent.paused != (state == "paused"):
-                self._append(tx, "experiment.state", {"state": state})
+def configure(tx: Tx, engine: Engine, of_floor: dict[str, Any], own: dict[str, Any]) -> None:
+    """Change the floor and the live settings for the plays to come."""
+    fold = engine.sound(tx)
+    agent, live = fold.agent, fold.settings._replace(**own)
+    live = live.decided(agent.policy) if "learn_missing" in own else live
+    changed = check_floor(fold.books.floor.changed(**of_floor))
+    if (changed, live) == (agent.floor, fold.settings):
+        return
+    if of_floor:
+        agent.change(**of_floor)
+    try:
+        floor = check_floor(agent.floor)
+        config = dict(fold.opened[0])
+        config["floor"] = {**config["floor"], **sealed(floor.config())}
+        kept = {k: v for k, v in config["settings"].items() if k not in live._fields}
+        config["settings"] = {**kept, **live.written()}
+        told = {"config": config, "floor": written_floor(floor)}
+        engine.append(tx, "experiment.configured", told, done=True)
+    except BaseException:
+        fold.lose()
+        raise
 
-        self._run(work)
 
-    def change(self, **settings: Any) -> None:
-        """Change the floor for the plays to come, as ``GenCB.change`` does.
-
-        Also ``reward_window``, ``shadow`` and ``learn_missing``, as ``Live`` takes them; they too
-        are for the plays to come. A repeat, as after a lost answer, changes nothing.
-        """
-        own = {name: settings.pop(name) for name in Settings._fields if name in settings}
-        given = Settings.of(**own)._asdict()
-        for name in settings.keys() - {*CHANGEABLE}:
-            raise InvalidInput(
-                f"{name} = {shown(settings[name])} cannot change while the experiment goes on: it "
-                f"takes {', '.join(_MAY_CHANGE)}; a reserve is added or withdrawn"
-            )
-
-        def work(tx: Tx) -> None:
-            fold = self._sound(tx)
-            agent, live = fold.agent, fold.settings._replace(**{name: given[name] for name in own})
-            live = live.decided(agent.policy) if "learn_missing" in own else live
-            changed = check_floor(fold.books.floor.changed(**settings))
-            if (changed, live) == (agent.floor, fold.settings):
-                return
-            if settings:
-                agent.change(**settings)
-            with fold.moved():
-                floor = check_floor(agent.floor)
-                config = dict(fold.opened[0])
-                config["floor"] = {**config["floor"], **sealed(floor.config())}
-                kept = {k: v for k, v in config["settings"].items() if k not in live._fields}
-                config["settings"] = {**kept, **live.written()}
-                payload = {"config": config, "floor": written_floor(floor)}
-                self._append(tx, "experiment.configured", payload, done=True)
-
-        self._run(work)
-
-    def add_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002  # as select's
-        """Let ``amount`` more be lost from now on.
-
-        ``id``: the caller's name of this grant; a repeat, as after a lost answer, changes nothing.
-        """
-        self._endow("endowment.granted", "add_reserve", amount, checked_id(id))
-
-    def withdraw_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002
-        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput.
-
-        ``id``: as of ``add_reserve``.
-        """
-        self._endow("endowment.withdrawn", "withdraw_reserve", amount, checked_id(id))
-
-    def _endow(self, kind: str, method: str, amount: Any, own: str | None) -> None:
-        asked = short(exact(amount, "amount"))
-
-        def work(tx: Tx) -> None:
-            fold = self._sound(tx)
-            before, known = fold.account.reserve, fold.endowments.get(own or "")
-            if known is not None:
-                if known != [kind, asked]:
-                    raise PlayConflict(
-                        f"id = {own!r} was another change of the reserve; give each its own id"
-                    )
-                return
-            getattr(fold.agent, method)(amount)
-            moved = fold.account.reserve - before
-            payload: dict[str, Any] = {"amount": abs(moved)}
-            payload |= {} if own is None else {"id": own, "asked": asked}
-            gate = -moved if moved < 0 else None
-            with fold.moved():
-                entry = self._append(tx, kind, payload, d_reserve=moved, gate=gate, done=True)
-                if entry is None:
-                    raise PlayConflict(f"amount = {amount} is not available; open plays hold it")
-
-        self._run(work)
-
-    def add_arms(self, arms: Iterable[Any]) -> None:
-        """Let the policy play more arms, of which it knows nothing yet; removed ones come back.
-
-        A repeat changes nothing.
-        """
-        labels = _listed(arms)
-
-        def work(tx: Tx) -> None:
-            if self._sound(tx).lacks(labels):
-                self._append(tx, "arms.added", {"arms": labels})
-
-        self._run(work)
-
-    def remove_arms(self, arms: Iterable[Any]) -> None:
-        """Play some arms no more; what is reported of them is still booked and learned.
-
-        A repeat changes nothing.
-        """
-        labels = _listed(arms)
-
-        def work(tx: Tx) -> None:
-            fold = self._sound(tx)
-            if not fold.agent._scores:
-                raise InvalidInput(
-                    f"arms cannot be removed from {type(fold.agent.policy).__name__}, which has no "
-                    "best(context, rng, allowed); add that method"
-                )
-            if not fold.removed.issuperset(fold.agent._actions.candidates(labels, "arms")):
-                self._append(tx, "arms.removed", {"arms": labels})
-
-        self._run(work)
-
-    def _sound(self, tx: Tx) -> Fold:
-        """The fold, if the ledger can be trusted."""
-        fold = self._current(tx)
-        if self.degraded:
+def endow(tx: Tx, engine: Engine, sign: int, amount: Any, asked: str, own: str | None) -> None:
+    """Add to the reserve, or withdraw from it; ``asked``: the amount as exact text."""
+    kind = "endowment.granted" if sign > 0 else "endowment.withdrawn"
+    fold = engine.sound(tx)
+    before, known = fold.account.reserve, fold.endowments.get(own or "")
+    if known is not None:
+        if known != [kind, asked]:
             raise PlayConflict(
-                f"the ledger is in doubt ({self.degraded}): nothing changes until it is right and "
-                "this agent is opened again; reports are still taken"
+                f"id = {own!r} was another change of the reserve; give each its own id"
             )
-        return fold
+        return
+    (fold.agent.add_reserve if sign > 0 else fold.agent.withdraw_reserve)(amount)
+    moved = fold.account.reserve - before
+    told: dict[str, Any] = {"amount": abs(moved)}
+    told |= {} if own is None else {"id": own, "asked": asked}
+    gate = -moved if moved < 0 else None
+    try:
+        entry = engine.append(tx, kind, told, d_reserve=moved, gate=gate, done=True)
+        if entry is None:
+            raise PlayConflict(f"amount = {amount} is not available; open plays hold it")
+    except BaseException:
+        fold.lose()
+        raise
 
 
-def _listed(arms: Any) -> Any:
+def add_arms(tx: Tx, engine: Engine, labels: list[Any]) -> None:
+    """Let the policy play more arms."""
+    if engine.sound(tx).lacks(labels):
+        engine.append(tx, "arms.added", {"arms": labels})
+
+
+def remove_arms(tx: Tx, engine: Engine, labels: list[Any]) -> None:
+    """Play some arms no more."""
+    fold = engine.sound(tx)
+    if not fold.agent._scores:
+        raise InvalidInput(
+            f"arms cannot be removed from {type(fold.agent.policy).__name__}, which has no "
+            "best(context, rng, allowed); add that method"
+        )
+    if not fold.removed.issuperset(fold.agent._actions.candidates(labels, "arms")):
+        engine.append(tx, "arms.removed", {"arms": labels})
+
+
+def listed(arms: Any) -> Any:
     """Labels, read once; a text is left to whoever refuses it."""
     if isinstance(arms, str | bytes):
         return arms

@@ -8,22 +8,29 @@ from __future__ import annotations
 
 import copy
 import hashlib
-from collections.abc import Iterable, Iterator
-from contextlib import contextmanager
+from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
-from surefoot.agents import GenCB, Play, saving
+from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.agents.packing import pack, unpack
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
 from surefoot.floors.plays import Plays
 from surefoot.floors.reward import CHANGEABLE
-from surefoot.live.arms import grown, unknown
+from surefoot.live.configuration import (
+    WORST,
+    Settings,
+    built,
+    grown,
+    settings_of,
+    unknown,
+    with_arms,
+)
 from surefoot.live.entries import GENESIS, Entry
 from surefoot.live.given import Given, Named
-from surefoot.live.opening import Settings, built, settings_of, with_arms
+from surefoot.live.play import Request, payload
 from surefoot.policies.base import Policy
 
 _MOVES: dict[str, dict[str, int]] = {
@@ -118,43 +125,57 @@ class Fold:
 
     def follows(self, row: Any) -> bool:
         """Whether this is what the account's chain has led to."""
-        numbers = self.account.numbers()
-        there = (row.seq, row.head, [row.reserve, row.posted, row.held])
-        return bool((self.seq, self.head, numbers) == there)
+        account = self.account
+        ours = self.head, self.seq, account.posted, account.held, account.reserve
+        return bool(ours == (row.head, row.seq, row.posted, row.held, row.reserve))
 
-    def decide(self, context: Any, allowed: Iterable[Any] | None, default: Any) -> Play:
-        """Propose a play, and count it; its entry has to be noted next."""
-        agent, labels = self.agent, self.candidates(allowed)
-        self._check(context, labels, default)
-        with self.moved():
-            play = agent.select(context, labels, default)
-        agent._open.clear()
-        if self.settings.shadow and not play.is_default:
-            self.account.void(play.terms.hold)
-            self._move({**_MOVES["outcome.as_default"], "unreported": 1})
-        return play
-
-    def _check(self, context: Any, labels: list[Any] | None, default: Any) -> None:
-        """What ``select`` refuses before it asks the policy: from there on the fold has moved."""
-        agent = self.agent
+    def decide(self, asked: Request) -> Play:
+        """Propose a play, and count it; its entry has to be noted next, else the fold is lost."""
+        agent, labels, default = self.agent, self.candidates(asked.allowed), asked.default
+        # What select would refuse before it asks the policy: from there on the fold has moved.
         self.books.terms(default)
         if labels is not None:
             agent._actions.candidates(labels)
-        agent._context(context)
+        agent._context(asked.context)
+        try:
+            play = agent.select(asked.context, labels, default)
+            agent._open.clear()
+            if self.settings.shadow and not play.is_default:
+                self.account.void(play.terms.hold)
+                self._move({**_MOVES["outcome.as_default"], "unreported": 1})
+        except BaseException:
+            self.lose()
+            raise
+        return play
+
+    def unproposed(self, default: Any) -> Play:
+        """The default, without asking a policy whose books are in doubt."""
+        agent = self.agent
+        return agent._play(-1, None, Reason.PAUSED, agent.floor.terms(default), None)
+
+    def proposal(self, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:
+        """The kind and payload of the entry that a proposed play becomes, if decided ``now``."""
+        allowed = self.numbers(asked.allowed)
+        fixed: dict[str, Any] = {"deadline": self.deadline(now)}
+        if play.index < 0:
+            if play.reason is Reason.DEFAULT_BEST:
+                fixed["chosen"] = True
+            return "decision.defaulted", payload(play, asked, allowed, fixed)
+        books = self.books
+        fixed["low"], fixed["high"] = books.low, books.high
+        if self.settings.learn_missing == WORST:
+            fixed["missing"] = books.low
+        return "decision.held", payload(play, asked, allowed, fixed)
+
+    def deadline(self, now: int) -> int | None:
+        """When a play that is decided ``now`` expires; None: never."""
+        window = self.settings.reward_window
+        return None if window is None else now + window
 
     @property
     def lost(self) -> bool:
         """Whether it has moved by what never came to be; the next work builds it anew."""
         return not self.head
-
-    @contextmanager
-    def moved(self) -> Iterator[None]:
-        """For the time between a move of the fold and its entry: if that fails, it is lost."""
-        try:
-            yield
-        except BaseException:
-            self.lose()
-            raise
 
     def lose(self) -> None:
         """What was proposed did not come to be: this is no fold any more, and follows nothing."""

@@ -7,8 +7,8 @@ from typing import Any, NamedTuple
 from surefoot.agents import GenCB
 from surefoot.agents.packing import pack, unpack
 from surefoot.floors import Terms
+from surefoot.live.configuration import sealed
 from surefoot.live.entries import Entry
-from surefoot.live.opening import sealed
 from surefoot.live.play import terms_of
 
 

@@ -20,6 +20,7 @@ from typing import Any, NamedTuple
 from surefoot._files import sync_folder
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.entries import canonical
+from surefoot.live.store.base import check_process
 
 _BOOT = Path("/proc/sys/kernel/random/boot_id")
 _SUFFIX = ".journal"
@@ -105,8 +106,7 @@ class Journal:
 
     def check(self) -> None:
         """InvalidInput in a forked child, and once it is closed."""
-        if os.getpid() != self._process:
-            raise InvalidInput("this agent was opened by another process; open one of your own")
+        check_process(self._process, "agent")
         if self._file < 0:
             raise InvalidInput("this agent is closed; open it again")
 

@@ -9,18 +9,15 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
-from surefoot.live import names
+from surefoot.live import ids
+from surefoot.live.engine import Engine
 from surefoot.live.reporting import Booked, Retelling
 from surefoot.live.store import Tx
-from surefoot.live.store.base import LeaseRow, PlayRow
-from surefoot.live.windows import microseconds
-
-if TYPE_CHECKING:
-    from surefoot.live.live import Live
+from surefoot.live.store.base import LeaseRow, PlayRow, microseconds
 
 SHARE = 4
 """A lease takes at most this part of what is available, so that the next worker gets one too."""
@@ -88,7 +85,7 @@ Step = tuple[dict[str, Any], Early | None]
 """A line of a journal, and of a report that was taken in this process, what it came to."""
 
 
-def written(live: Live, tx: Tx, steps: list[Step]) -> dict[str, str]:
+def enter_steps(tx: Tx, engine: Engine, steps: list[Step]) -> dict[str, str]:
     """Enter a journal's steps in the ledger, but for those that are in it already.
 
     Returns what the ledger calls the plays whose ids it had for others.
@@ -96,22 +93,23 @@ def written(live: Live, tx: Tx, steps: list[Step]) -> dict[str, str]:
     twins: dict[str, str] = {}
     for step, known in steps:
         if "kind" in step:
-            _decided(live, tx, step, twins)
+            enter_decision(tx, engine, step, twins)
         else:
-            _told(live, tx, step, known)
+            enter_report(tx, engine, step, known)
     return twins
 
 
-def _decided(live: Live, tx: Tx, step: dict[str, Any], twins: dict[str, str]) -> None:
+def enter_decision(tx: Tx, engine: Engine, step: dict[str, Any], twins: dict[str, str]) -> None:
+    """Enter a decision; ``twins`` learns its id if its own is taken."""
     told, name = step["payload"], step["play"]
     lease = told["lease"]
     row = tx.play(name)
     if row is not None and row.lease != lease:
         # Both answers are out, and either may be played: each is booked, as a play of its own.
         told = {**told, "asked": name}
-        twins[name] = name = names.twin(name, lease)
+        twins[name] = name = ids.twin_id(name, lease)
         row = tx.play(name)
-        if row is not None and live._entry(tx, row.seq).payload.get("asked") != step["play"]:
+        if row is not None and engine.entry(tx, row.seq).payload.get("asked") != step["play"]:
             raise PlayConflict(f"id = {step['play']!r}: another play is called {name!r}")
     if row is not None:
         return
@@ -120,67 +118,72 @@ def _decided(live: Live, tx: Tx, step: dict[str, Any], twins: dict[str, str]) ->
         granted = tx.lease(lease)
         held = told["hold"] if granted is not None and granted.state == "forfeited" else 0
     entry = tx.append(
-        step["kind"], experiment=live.name, play=name, payload=told, d_posted=held, d_held=held,
+        step["kind"], experiment=engine.name, play=name, payload=told, d_posted=held, d_held=held,
         config_version=step["version"],
     )  # fmt: skip
-    live._take(entry)
+    assert entry is not None
+    engine.take(entry)
 
 
-def _told(live: Live, tx: Tx, step: dict[str, Any], early: Early | None) -> None:
-    name = names.called(step["play"], {"lease": step["lease"]})
+def enter_report(tx: Tx, engine: Engine, step: dict[str, Any], early: Early | None) -> None:
+    """Enter a report, or else that it came second."""
+    name = ids.public_id(step["play"], {"lease": step["lease"]})
     try:
-        row = live._row(tx, name)
+        row = engine.row(tx, name)
         if early is not None and early.row._replace(id=row.id, seq=row.seq) == row:
-            live._enter(tx, row, early.booked)
+            engine.enter(tx, row, early.booked)
         else:
-            live._booked(tx, row, Retelling(step["how"], step["told"]))
+            engine.book(tx, row, Retelling(step["how"], step["told"]))
     except (DamagedFile, InvalidInput, PlayConflict, UnknownPlay) as problem:
         # It was taken in good faith and came second: the ledger keeps it, the books do not.
         told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
-        live._append(tx, "assumption.broken", told)
+        engine.append(tx, "assumption.broken", told)
 
 
-def granted(live: Live, tx: Tx, settings: Lease, owner: str, hold: int) -> LeaseRow | None:
+def grant(tx: Tx, engine: Engine, settings: Lease, owner: str, hold: int) -> LeaseRow | None:
     """A new lease for explorations that can lose ``hold`` each; None while that is too early.
 
     Its size is a part of what is available: it pays once the account funds itself.
     """
     amount = min(settings.plays * max(hold, 1), tx.row.available // SHARE)
-    if live.degraded or amount < max(2 * hold, 1):
+    if engine.degraded or amount < max(2 * hold, 1):
         return None
     epoch = tx.row.seq + 1
-    lease = LeaseRow(f"{owner}-{epoch}", live.name, owner, epoch, amount, 0, tx.now + settings.term)
+    expires = tx.now + settings.term
+    lease = LeaseRow(f"{owner}-{epoch}", engine.name, owner, epoch, amount, 0, expires)
     payload = {
         "lease": lease.id, "owner": owner, "epoch": epoch, "amount": amount,
-        "expires": lease.expires,
+        "expires": expires,
     }  # fmt: skip
-    live._append(tx, "lease.granted", payload, d_held=amount, gate=amount)
+    engine.append(tx, "lease.granted", payload, d_held=amount, gate=amount)
     return lease
 
 
-def returned(live: Live, tx: Tx, owner: str, whole: bool = True) -> None:
+def give_back(tx: Tx, engine: Engine, owner: str, whole: bool = True) -> None:
     """Close an owner's leases; what is left of them is lost unless its journal is whole."""
     for lease in tx.leases():
-        if (lease.owner, lease.experiment) == (owner, live.name):
-            _close(live, tx, lease, "returned" if whole else "forfeited")
+        if (lease.owner, lease.experiment) == (owner, engine.name):
+            close(tx, engine, lease, "returned" if whole else "forfeited")
 
 
-def forfeited(live: Live, tx: Tx, but: str) -> None:
+def forfeit_overdue(tx: Tx, engine: Engine, but: str) -> None:
     """Close the account's leases that are overdue, but one owner's: what is left counts as lost.
 
     Their workers may be alive and go on: all they can spend is booked at its worst now.
     """
     for lease in tx.leases():
         if lease.expires < tx.now and lease.owner != but:
-            _close(live, tx, lease, "forfeited")
+            close(tx, engine, lease, "forfeited")
 
 
-def _close(live: Live, tx: Tx, lease: LeaseRow, how: str) -> None:
+def close(tx: Tx, engine: Engine, lease: LeaseRow, how: str) -> None:
+    """Close a lease: what is left of it is "returned" to the account, or "forfeited"."""
     left = lease.unspent
     payload = {"lease": lease.id, "unspent": left, "spent": lease.spent}
     entry = tx.append(
         f"lease.{how}", experiment=lease.experiment, payload=payload,
         d_posted=-left if how == "forfeited" else 0, d_held=-left,
-        config_version=live._version(tx, lease.experiment, lease.epoch),
+        config_version=engine.version(tx, lease.experiment, lease.epoch),
     )  # fmt: skip
-    live._take(entry)
+    assert entry is not None
+    engine.take(entry)

@@ -2,36 +2,35 @@
 
 from __future__ import annotations
 
-import dataclasses
 import os
-import threading
+import warnings
 from collections.abc import Callable, Iterable
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from surefoot._exact import shown
+from surefoot._exact import exact, shown
 from surefoot.agents import GenCB
-from surefoot.errors import DamagedFile, InvalidInput, SurefootError, UnknownAccount, UnknownPlay
-from surefoot.floors import Statement, statement
-from surefoot.live import changes, leases, meant, names, opening, recovery, reporting
-from surefoot.live.decide import decided
-from surefoot.live.entries import Entry, checked_text
-from surefoot.live.fold import Fold
+from surefoot.agents.play import short
+from surefoot.errors import InvalidInput, RewardOutOfRange
+from surefoot.floors import Outcome, Statement
+from surefoot.live import changes, configuration, ids, leases
+from surefoot.live.configuration import Settings
+from surefoot.live.engine import Engine
+from surefoot.live.entries import checked_text
 from surefoot.live.leases import Lease
-from surefoot.live.opening import Settings
-from surefoot.live.play import LivePlay, Request, checked_id
-from surefoot.live.store import Store, Tx, open_store
-from surefoot.live.store.base import PAGE, PlayRow
+from surefoot.live.play import LivePlay, Request
+from surefoot.live.reporting import Telling
+from surefoot.live.reports import Told
+from surefoot.live.store import Store, Tx, moves, open_store
+from surefoot.live.store.base import check_process
 
 if TYPE_CHECKING:
     from surefoot.live.monitor import DefaultReport
     from surefoot.live.worker import Worker
 
 T = TypeVar("T")
-SNAPSHOT_EVERY = 1000
-"""How many entries lie between two snapshots of the policy."""
 
 
-class Live(changes.Changes, reporting.Reporting):
+class Live:
     """The same agent, in a real product: what it answered is in the store, whatever happens.
 
     ``agent``: a fresh ``GenCB`` over a ``RewardFloor``, the ``config`` of another Live, or None for
@@ -93,83 +92,48 @@ class Live(changes.Changes, reporting.Reporting):
         for given, what in ((name, "name"), (account, "account")):
             if given is not None:
                 checked_text(given, what)
-        self.degraded: str | None = None
-        """Why nothing is explored any more; None: all is well."""
-        settings = self._asked = Settings.of(reward_window, shadow, learn_missing)
+        asked = settings = Settings.of(reward_window, shadow, learn_missing)
         if isinstance(agent, dict):
             config = agent
-            agent, settings = opening.configured(config)
-            opening.check_settings(self._asked, [config], name or meant.USUAL)
-            self._asked = self._asked._replace(learn_missing=settings.learn_missing)
-        payload = None if agent is None else opening.opened(opening.check_agent(agent), settings)
-        own = None if payload is None or payload["config"]["policy"]["config"] else agent
-        self._own_policy = None if own is None else own.policy
+            agent, settings = configuration.configured(config)
+            configuration.check_settings(asked, [config], name or configuration.USUAL)
+            asked = asked._replace(learn_missing=settings.learn_missing)
+        opening = own_policy = None
+        if agent is not None:
+            opening = configuration.opened(configuration.check_agent(agent), settings)
+            own_policy = None if opening["config"]["policy"]["config"] else agent.policy
         self._closes = not isinstance(store, Store)
+        self._closed = False
         self._process = os.getpid()
         self.store = open_store(store, new=agent is not None, timeout=timeout)
-        self._closed = False
-        self._kept: recovery.Snapshot | None = None
         self._worker: Worker | None = None
-        self._folding = threading.Lock()
-        """Of whoever reads or moves the fold: a work, or ``_catch_up``."""
         try:
-            self.name, self._account = meant.experiment(self.store, name, account)
+            self.name, account = configuration.experiment(self.store, name, account)
             if agent is not None:
-                self.store.open_account(self._account, agent.floor.places, True)
-            self._start(payload)
+                self.store.open_account(account, agent.floor.places, True)
+            self._engine = Engine(self.store, account, self.name, own_policy)
+            self._engine.start(opening, asked)
+            self._places = self._engine.fold.agent.floor.places
             if lease is not None:
-                self._worker = _worker(self, lease)
+                self._worker = _worker(self._engine, lease)
         except BaseException:
             if self._closes:
                 self.store.close()
             raise
 
+    @property
+    def degraded(self) -> str | None:
+        """Why nothing is explored any more; None: all is well."""
+        return self._engine.degraded
+
     def __repr__(self) -> str:
         """Whose ledger it is and how it stands, as of its last work: it asks nobody."""
-        parts = [repr(self.name), f"account={self._account!r}", f"store={self.store!r}"]
+        parts = [repr(self.name), f"account={self._engine.account!r}", f"store={self.store!r}"]
         if (worker := self._worker) is not None:
             parts.append(f"lease={worker.holds!r}")
         if self.degraded:
             parts.append(f"degraded={self.degraded!r}")
         return f"Live({', '.join([*parts, *(['closed'] if self._closed else [])])})"
-
-    def _start(self, payload: dict[str, Any] | None) -> None:
-        """Recover what is there; open the experiment if it is not."""
-        store, account = self.store, self._account
-        try:
-            kept = store.latest_snapshot(account, self.name)
-        except UnknownAccount:
-            raise self._missing(store.accounts()) from None
-        self._fold, self.degraded = recovery.recovered(
-            self.name, self._own_policy, kept, lambda after: store.entries(account, after), None
-        )
-        self._transact(lambda tx: self._open(tx, payload))
-        self._kept = self._snapshot(every=1)
-
-    def _open(self, tx: Tx, payload: dict[str, Any] | None) -> None:
-        fold = self._current(tx)
-        if fold.exists and payload is not None:
-            usual = ("learn_missing",) if self._asked.learn_missing is None else ()
-            opening.check_same(payload["config"], fold.opened, self.name, fold.removed, usual)
-            if self._own_policy is not None:
-                fold.settings.decided(self._own_policy)
-        elif not fold.exists:
-            if payload is None or self.degraded:
-                raise self._missing()
-            self._append(tx, "experiment.opened", {"account": self._account, **payload})
-            if reserve := payload["floor"]["reserve"]:
-                self._append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
-        if payload is None:
-            opening.check_settings(self._asked, fold.opened, self.name)
-
-    def _missing(self, there: Iterable[str] = ()) -> InvalidInput:
-        why = f" ({self.degraded})" if self.degraded else ""
-        if listed := ", ".join(map(repr, there)):
-            why = f" (the store has the accounts {listed})"
-        return InvalidInput(
-            f"name = {self.name!r}: account {self._account!r} has no such experiment{why}; "
-            "pass an agent to open it"
-        )
 
     def select(
         self,
@@ -184,13 +148,61 @@ class Live(changes.Changes, reporting.Reporting):
         play, so a lost answer is asked for again; with another request it is a PlayConflict.
         The context has to be plain values (see ``save``): it is kept with the play.
         """
-        self._check_process()
-        asked, own = Request.of(context, allowed, default), checked_id(id)
+        check_process(self._process, "agent")
+        asked, own = Request.of(context, allowed, default), ids.checked_id(id)
         if self._worker is not None:
             entry = self._worker.select(asked, own)
         else:
-            entry = self._run(lambda tx: decided(self, tx, asked, own))
+            entry = self._engine.run(self._engine.decide, asked, own)
         return LivePlay.of(entry, self._places)
+
+    def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
+        """Report what a play brought, or that the default was played; see ``GenCB.update``.
+
+        An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
+        the policy fail to learn the reward, it is booked all the same, and its error is raised.
+        """
+        name = _named(play)
+        outcome = self._report(play, name, Telling("settle", Told.of(reward, name), base_rewards))
+        if outcome is Outcome.BREACH or outcome is Outcome.CAPPED:
+            _warn(name, outcome)
+        return outcome
+
+    def expire(self, play: LivePlay | str) -> Outcome:
+        """No reward came in time: the worst is booked until the true reward arrives.
+
+        It is taught as well, if ``learn_missing`` is "worst". In an experiment that has a reward
+        window, a default play nobody has reported is forgotten until its report comes; in others
+        it stays as it is.
+        """
+        return self._report(play, _named(play), Telling("expire"))
+
+    def void(self, play: LivePlay | str) -> Outcome:
+        """The play was never made, for good; its hold is released."""
+        return self._report(play, _named(play), Telling("void"))
+
+    def fall_back(self, play: LivePlay | str) -> Outcome:
+        """An exploration was decided, but the default was played instead."""
+        return self._report(play, _named(play), Telling("fall_back"))
+
+    def acknowledge(self, play: LivePlay | str) -> Outcome:
+        """Confirm a reward above r_max, so that the rest of it is credited."""
+        return self._report(play, _named(play), Telling("acknowledge"))
+
+    def _report(self, play: LivePlay | str, name: str, telling: Telling) -> Outcome:
+        check_process(self._process, "agent")
+        worker, engine = self._worker, self._engine
+        if worker is not None:
+            name = name if isinstance(play, LivePlay) else worker.own_play(name)
+            early = worker.report(name, telling)
+            if early is not None:
+                return early
+        outcome, unlearnt, row = engine.run(engine.report, name, telling)
+        if worker is not None:
+            worker.entered(name, row)
+        if unlearnt is not None:
+            raise unlearnt
+        return outcome
 
     def reap(self, limit: int = 500) -> list[str]:
         """Expire the plays of this account whose reward window is over; returns their ids.
@@ -203,38 +215,35 @@ class Live(changes.Changes, reporting.Reporting):
         self.flush()
         if self._worker is not None:
             self._worker.take_over()
-        own = "" if self._worker is None else self._worker.owner
+        engine = self._engine
 
-        def work(tx: Tx) -> list[str]:
-            self._current(tx)
-            leases.forfeited(self, tx, but=own)
-            late = [row for row in tx.due(tx.now, limit) if self._agrees(tx, row.id, row)]
-            for row in late:
-                self._booked(tx, row, reporting.Telling("expire"))
-            return [row.id for row in late]
+        def reaped(tx: Tx) -> list[str]:
+            engine.current(tx)
+            leases.forfeit_overdue(tx, engine, but=engine.owner)
+            return engine.expire_due(tx, limit)
 
-        return self._run(work)
+        return engine.run(reaped)
 
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal; without a lease nothing is."""
-        self._check_process()
+        check_process(self._process, "agent")
         if self._worker is not None:
             self._worker.flush()
 
     def explain(self, play: LivePlay | str) -> str:
         """Say in one sentence, in numbers, why a play is what it is."""
-        self._check_process()
+        check_process(self._process, "agent")
         return play.explain() if isinstance(play, LivePlay) else self.play(play).explain()
 
     def play(self, play: LivePlay | str) -> LivePlay:
         """A play of this experiment as it was decided; an id means what it means in a report."""
-        self._check_process()
-        name, entry = reporting.named(play), None
+        check_process(self._process, "agent")
+        name, engine, entry = _named(play), self._engine, None
         if self._worker is not None:
-            name = name if isinstance(play, LivePlay) else self._worker.meant(name)
+            name = name if isinstance(play, LivePlay) else self._worker.own_play(name)
             entry = self._worker.known(name)
         if entry is None:
-            entry = self._run(lambda tx: self._entry(tx, self._row(tx, name, report=False).seq))
+            entry = engine.run(lambda tx: engine.entry(tx, engine.row(tx, name, report=False).seq))
         return LivePlay.of(entry, self._places)
 
     @property
@@ -244,15 +253,7 @@ class Live(changes.Changes, reporting.Reporting):
         On a shared account slack, held and reserve are the account's, the rest this experiment's.
         """
         self.flush()
-        return self._run(self._stated)
-
-    def _stated(self, tx: Tx) -> Statement:
-        fold, row = self._current(tx), tx.row
-        account, books = fold.account, fold.books
-        account.reserve, account.posted, account.held = row.reserve, row.posted, row.held
-        posted = row.posted if self.degraded else fold.posted
-        earned = books.floor.unit.decimal(posted + books.required)
-        return dataclasses.replace(statement(books), earned=earned)
+        return self._engine.run(self._engine.statement)
 
     def monitor(self, delta: float = 0.01) -> DefaultReport:
         """Tell whether the default pays less than it was declared to; reads the whole ledger.
@@ -262,34 +263,79 @@ class Live(changes.Changes, reporting.Reporting):
         """
         from surefoot.live.monitor import watch
 
-        self._check_process()
-        return watch(self.store.entries(self._account), self.name, delta)
+        check_process(self._process, "agent")
+        return watch(self.store.entries(self._engine.account), self.name, delta)
 
     @property
     def config(self) -> dict[str, Any]:
         """The configuration in force, plain JSON without floats; another Live can be made of it."""
+        check_process(self._process, "agent")
+        return self._engine.run(self._engine.config)
 
-        def work(tx: Tx) -> dict[str, Any]:
-            fold = self._current(tx)
-            config = fold.opened[0]
-            return {**config, "settings": {**config["settings"], **fold.settings._asdict()}}
+    def pause(self) -> None:
+        """Play the default from now on; reports are still taken."""
+        self._change(changes.set_paused, True)
 
-        return self._run(work)
+    def resume(self) -> None:
+        """Undo ``pause``."""
+        self._change(changes.set_paused, False)
+
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come, as ``GenCB.change`` does.
+
+        Also ``reward_window``, ``shadow`` and ``learn_missing``, as ``Live`` takes them; they too
+        are for the plays to come. A repeat, as after a lost answer, changes nothing.
+        """
+        self._change(changes.configure, *changes.split(settings))
+
+    def add_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002  # as select's
+        """Let ``amount`` more be lost from now on.
+
+        ``id``: the caller's name of this grant; a repeat, as after a lost answer, changes nothing.
+        """
+        self._endow(1, amount, id)
+
+    def withdraw_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002
+        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput.
+
+        ``id``: as of ``add_reserve``.
+        """
+        self._endow(-1, amount, id)
+
+    def _endow(self, sign: int, amount: Any, own: str | None) -> None:
+        own = None if own is None else moves.checked_id(own, "id")
+        self._change(changes.endow, sign, amount, short(exact(amount, "amount")), own)
+
+    def add_arms(self, arms: Iterable[Any]) -> None:
+        """Let the policy play more arms, of which it knows nothing yet; removed ones come back.
+
+        A repeat changes nothing.
+        """
+        self._change(changes.add_arms, changes.listed(arms))
+
+    def remove_arms(self, arms: Iterable[Any]) -> None:
+        """Play some arms no more; what is reported of them is still booked and learned.
+
+        A repeat changes nothing.
+        """
+        self._change(changes.remove_arms, changes.listed(arms))
+
+    def _change(self, change: Callable[..., None], *told: Any) -> None:
+        check_process(self._process, "agent")
+        self._engine.run(change, self._engine, *told)
 
     def close(self) -> None:
         """Give back the lease, write a last snapshot, and close the store if it was opened here.
 
         In a forked child it does nothing: what is open belongs to the parent.
         """
-        if self._closed or self._foreign:
+        if self._closed or os.getpid() != self._process:
             return
         self._closed = True
         try:
             if self._worker is not None:
                 self._worker.close()
-            if not self.degraded:
-                self._run(self._current)
-                self._keep(self._snapshot(every=1))
+            self._engine.close()
         finally:
             if self._closes:
                 self.store.close()
@@ -307,175 +353,28 @@ class Live(changes.Changes, reporting.Reporting):
     def __exit__(self, *_: object) -> None:
         self.close()
 
-    @property
-    def _foreign(self) -> bool:
-        return os.getpid() != self._process
 
-    def _check_process(self) -> None:
-        """InvalidInput in a forked child. Before any lock: a thread of the parent may hold it."""
-        if self._foreign:
-            raise InvalidInput("this agent was opened by another process; open one of your own")
-
-    @property
-    def _places(self) -> int:
-        return self._fold.agent.floor.places
-
-    def _run(self, work: Callable[[Tx], T]) -> T:
-        """One transaction, and now and then a snapshot after it."""
-        self._check_process()
-
-        def counted(tx: Tx) -> tuple[T, recovery.Snapshot | None]:
-            with self._folding:
-                result = work(tx)
-                return result, self._snapshot() if self._fold.head == tx.row.head else None
-
-        result, kept = self._transact(counted)
-        self._keep(kept)
-        return result
-
-    def _transact(self, work: Callable[[Tx], T]) -> T:
-        """One transaction; what the store doubts of its ledger is in doubt here from then on."""
-
-        def heeding(tx: Tx) -> T:
-            self.degraded = self.degraded or tx.doubt
-            return work(tx)
-
-        return self.store.transact(self._account, heeding)
-
-    def _snapshot(self, every: int | None = None) -> recovery.Snapshot | None:
-        """A snapshot of the fold, if so many entries came since the last."""
-        known = -1 if self._kept is None else self._kept[0]
-        if self.degraded or self._fold.seq < known + (every or SNAPSHOT_EVERY):
-            return None
-        try:
-            return recovery.snapshot(self._fold)
-        except (SurefootError, ValueError):  # a policy's state that JSON cannot say: entries can
-            return None
-
-    def _keep(self, kept: recovery.Snapshot | None) -> None:
-        """Only speed depends on snapshots, so failing to write one fails nothing."""
-        if kept is None or (self._kept is not None and kept[0] < self._kept[0]):
-            return
-        self._kept = kept
-        try:
-            self.store.snapshot(self._account, *kept, experiment=self.name)
-        except (SurefootError, OSError):
-            return
-
-    def _catch_up(self) -> None:
-        """Take in what others appended, without the account's lock, which they may have meanwhile.
-
-        From the newest snapshot, where that is ahead: another worker folded what came before it.
-        """
-        if self.store.account(self._account).seq > self._fold.seq + SNAPSHOT_EVERY // 2:
-            self._jump()
-        new = list(self.store.entries(self._account, self._fold.seq, limit=10 * PAGE))
-        with self._folding:
-            fold = self._fold
-            follows = not (self.degraded or fold.lost) and not recovery.caught_up(
-                fold, lambda after: (entry for entry in new if entry.seq > after), None
-            )
-            kept = self._snapshot() if follows else None
-        self._keep(kept)
-        if not follows:
-            self._run(self._current)
-
-    def _jump(self) -> None:
-        kept = self.store.latest_snapshot(self._account, self.name)
-        if kept is None or kept[0] <= self._fold.seq:
-            return
-        fold = recovery.restored(self.name, self._own_policy, kept)
-        with self._folding:
-            if not self.degraded and fold.seq > self._fold.seq:
-                self._fold, self._kept = fold, kept
-
-    def _current(self, tx: Tx) -> Fold:
-        """The fold as of this work: what others appended is taken in, what never came is undone."""
-        if self.degraded or self._fold.follows(tx.row):
-            return self._fold
-        if recovery.caught_up(self._fold, tx.entries, tx.row) is not None:
-            fold, self.degraded = recovery.recovered(
-                self.name, self._own_policy, self._kept, tx.entries, tx.row
-            )
-            self._fold = fold if fold.exists else self._fold
-        return self._fold
-
-    def _grounded(self, tx: Tx) -> Fold:
-        """The fold, if it is of what was committed, though perhaps not of the newest; else a new.
-
-        It is another where a work moved it whose commit then failed.
-        """
-        fold, seq = self._fold, self._fold.seq
-        if self.degraded:
-            return fold
-        behind = not fold.lost and 0 < seq <= tx.row.seq and self._entry(tx, seq).hash == fold.head
-        return fold if behind else self._current(tx)
-
-    def _append(self, tx: Tx, kind: str, payload: dict[str, Any], **moves: Any) -> Entry | None:
-        """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
-        done = moves.pop("done", False)
-        version = self._fold.version + (kind in ("experiment.opened", "experiment.configured"))
-        entry = tx.append(
-            kind, experiment=self.name, payload=payload, config_version=version, **moves
-        )
-        self._take(entry, done)
-        return entry
-
-    def _take(self, entry: Entry | None, done: bool = False) -> None:
-        """Fold an entry that was appended, if the fold has what was there before it."""
-        if entry is not None and not self.degraded and self._fold.head == entry.prev:
-            self._fold.apply(entry, done)
-
-    def _row(self, tx: Tx, name: str, report: bool = True) -> Any:
-        row = names.found(tx.play, name)
-        own = name.partition(".")[0]  # of two leases' plays one may be unknown here
-        if row is None and tx.play(own) is None and not self._agrees(tx, own, None):
-            raise self._unlike(name)
-        if row is None or row.experiment != self.name:
-            raise UnknownPlay(
-                f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
-                "play that select() returned, or its id (of a play under another worker's lease "
-                "the ledger knows after that worker's next flush)"
-            )
-        ours = self._worker is not None and self._worker.decided(row)
-        if report and names.unsaid(name, row) and not ours:
-            raise names.given_twice(name, f"{name}.{row.lease}")
-        return row
-
-    def _agrees(self, tx: Tx, play: str, row: PlayRow | None) -> bool:
-        """Whether a play's row is as its entries left it, if the fold knows; else: degraded."""
-        fold = self._fold
-        known = fold.head == tx.row.head and (row is None or row.experiment == self.name)
-        still_open = row is not None and row.state == "open"
-        if not known or still_open is (play in fold.waiting):
-            return True
-        self.degraded = self.degraded or f"the row of play {play!r} is not as its entries left it"
-        return False
-
-    def _unlike(self, play: str) -> DamagedFile:
-        return DamagedFile(
-            f"the row of play {play!r} is gone, or is not as its entries left it; nothing was "
-            "done: put it back as surefoot verify says, and open this agent again"
-        )
-
-    def _version(self, tx: Tx, experiment: str, seq: int) -> int:
-        """The configuration that an entry about entry ``seq`` is under; another's: as that is."""
-        if experiment == self.name:
-            return self._fold.version
-        return self._entry(tx, seq).config_version
-
-    def _entry(self, tx: Tx, seq: int) -> Entry:
-        entry = next(tx.entries(seq - 1, 1), None)
-        if entry is None or entry.seq != seq:
-            raise DamagedFile(
-                f"entry {seq} of account {self._account!r} is gone; put back the ledger that had it"
-            )
-        return entry
+def _named(play: LivePlay | str) -> str:
+    """The id of a play, given by itself or by its id."""
+    return ids.reported_id(play.id if isinstance(play, LivePlay) else play)
 
 
-def _worker(live: Live, lease: Lease) -> Worker:
+def _warn(name: str, outcome: Outcome) -> None:
+    if outcome is Outcome.CAPPED:
+        meaning = "above the range: it counts as r_max until acknowledge(play)"
+    else:
+        meaning = "outside what was declared: it is booked, and may break the floor"
+    warnings.warn(
+        f"the reward of play {name} is {meaning}; rewards on another scale need "
+        "RewardFloor(..., reward_range=(low, high))",
+        RewardOutOfRange,
+        stacklevel=3,
+    )
+
+
+def _worker(engine: Engine, lease: Lease) -> Worker:
     try:
         from surefoot.live.worker import Worker
     except ModuleNotFoundError:  # fcntl
         raise InvalidInput("lease: this system lacks the file locks that a journal needs") from None
-    return Worker(live, lease)
+    return Worker(engine, lease)

@@ -6,17 +6,16 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, cast
 
 from surefoot._exact import exact, shown
-from surefoot.agents.packing import pack, unpack
+from surefoot.agents.packing import unpack
 from surefoot.agents.play import Choice, Play, Reason, explain, short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
-from surefoot.live.entries import LONGEST, canonical, check_length
-from surefoot.live.names import called
-from surefoot.live.opening import said, sealed
-from surefoot.live.store import moves
+from surefoot.live import ids
+from surefoot.live.configuration import sealed_pack, written_terms
+from surefoot.live.entries import LONGEST, Entry, canonical, check_length
 
 DEGRADED, SHADOW = "DEGRADED", "SHADOW"
 """Reasons that only a live agent has: its books did not agree, or only watches."""
@@ -36,7 +35,7 @@ class Request(NamedTuple):
     @classmethod
     def of(cls, context: Any, allowed: Iterable[Any] | None, default: Any) -> Request:
         """InvalidInput for a context that cannot be said in JSON."""
-        packed = sealed(pack(context, "context"))
+        packed = sealed_pack(context, "context")
         if allowed is not None and not isinstance(allowed, str | bytes):
             try:
                 allowed = list(allowed)
@@ -56,17 +55,7 @@ def _ends(default: Any) -> Any:
     return texts if isinstance(default, tuple | list) else texts[0]
 
 
-def checked_id(given: Any) -> str | None:
-    """A play id of the caller's own, if it may be one."""
-    return None if given is None else moves.checked_id(given, "id")
-
-
-def check_free(given: str) -> None:
-    """Whether a new play may have this id: 'p-<number>' is what plays without one are called."""
-    moves.checked_new_id(given, "id")
-
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class LivePlay:
     """One decision; report what came of it with ``live.update(play, reward)``, or by its id.
 
@@ -80,8 +69,6 @@ class LivePlay:
     index: int
     """The arm's number; -1: the default."""
     reason: str
-    slack: Decimal
-    worst_case: Decimal
     seq: int | None = field(compare=False)
     """The number of its entry in the ledger; None: it is in its worker's journal only, so far."""
     deadline: int | None
@@ -90,12 +77,32 @@ class LivePlay:
     """The arm the policy would have played, in shadow mode."""
     lease: str | None
     """The lease it was decided under: then the slack is what was left of that."""
-    play: Play
-    """The same, as an agent in a process of its own would have given it out."""
+    _told: dict[str, Any] = field(hash=False)
+    _books: tuple[int, int, int]
+    """The decimals of the unit, and what was available and held before this play."""
 
     @property
     def is_default(self) -> bool:
         return self.index < 0
+
+    @property
+    def slack(self) -> Decimal:
+        return self.play.slack
+
+    @property
+    def worst_case(self) -> Decimal:
+        return self.play.worst_case
+
+    @property
+    def play(self) -> Play:
+        """The same, as an agent in a process of its own would have given it out."""
+        told, name = self._told, cast(Any, self.id)
+        choice = unpack(told["choice"])
+        reason = Reason(self.reason) if self.reason in Reason.__members__ else Reason.PAUSED
+        return Play(
+            name, self.arm, self.index, reason, told["turn"], terms_of(told), *self._books,
+            told["pending"], told["unreported"], None if choice is None else Choice(*choice),
+        )  # fmt: skip
 
     def explain(self) -> str:
         """One sentence, in numbers, why this play is what it is."""
@@ -115,35 +122,36 @@ class LivePlay:
         alone = self.play._replace(pending=0)
         return f"{explain(alone)} The slack is that of lease {self.lease}."
 
+    def __repr__(self) -> str:
+        parts = (f"{name}={getattr(self, name)!r}" for name in _SHOWN)
+        return f"LivePlay({', '.join(parts)})"
+
     @classmethod
-    def of(cls, entry: Any, places: int) -> LivePlay:
+    def of(cls, entry: Entry, places: int) -> LivePlay:
         """The decision that an entry is about."""
-        told = entry.payload
+        told, play = entry.payload, entry.play
+        assert play is not None
         explores = entry.kind == "decision.held"
-        arm = unpack(told["arm"]) if explores else None
-        available, held = _before(entry)
-        name: Any = called(entry.play, told)
-        choice = unpack(told["choice"])
-        reason = told["reason"]
-        play = Play(
-            name, arm, told["index"] if explores else -1,
-            Reason(reason) if reason in Reason.__members__ else Reason.PAUSED,
-            told["turn"], terms_of(told), places, available, held,
-            told["pending"], told["unreported"], None if choice is None else Choice(*choice),
-        )  # fmt: skip
-        shadow = unpack(told["shadow"]) if "shadow" in told else None
+        arm = told["arm"] if explores else None
+        lease, held = told.get("lease"), entry.held - entry.d_held
+        if lease is None:
+            name, books = play, (places, entry.reserve + entry.posted - held, held)
+        else:
+            name, books = ids.public_id(play, told), (places, told["unspent"], 0)
         return cls(
-            name, arm, play.index, reason, play.slack, play.worst_case, entry.seq or None,
-            told["deadline"], shadow, told.get("lease"), play,
+            name, unpack(arm) if type(arm) is dict else arm, told["index"] if explores else -1,
+            told["reason"], entry.seq or None, told["deadline"],
+            unpack(told["shadow"]) if "shadow" in told else None, lease,
+            {key: told[key] for key in told if key not in _LEFT_OUT}, books,
         )  # fmt: skip
 
 
-def _before(entry: Any) -> tuple[int, int]:
-    """What was available and held before a decision, in its account or its lease."""
-    if "lease" in entry.payload:
-        return entry.payload["unspent"], 0
-    held = entry.held - entry.d_held
-    return entry.reserve + entry.posted - held, held
+_SHOWN = (
+    "id", "arm", "index", "reason", "slack", "worst_case", "seq", "deadline", "shadow", "lease",
+    "play",
+)  # fmt: skip
+_LEFT_OUT = ("context", "asked")
+"""What a play does not show of its decision: its context may be large."""
 
 
 def terms_of(told: dict[str, Any]) -> Terms:
@@ -157,14 +165,15 @@ def payload(
     play: Play, asked: Request, allowed: list[int] | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
     """What the ledger says of a decision; ``fixed``: its deadline, and what else it settles."""
+    choice = None if play.choice is None else [sealed_pack(part, "choice") for part in play.choice]
     told: dict[str, Any] = {
         "reason": play.reason.value,
         "turn": play.turn,
         "request": asked.digest,
         "pending": play.pending,
         "unreported": play.unreported,
-        "choice": sealed(pack(None if play.choice is None else list(play.choice), "choice")),
-        **said(play.terms),
+        "choice": choice,
+        **written_terms(play.terms),
         **fixed,
     }
     if asked.packed is not None:
@@ -178,6 +187,7 @@ def payload(
         if "upper" in told:
             told["high"] = told["upper"]
         return told
-    arm = sealed(pack(play.arm, "arm"))
-    score = None if play.choice is None or play.choice.score is None else repr(play.choice.score)
-    return {**told, "arm": arm, "index": play.index, "score": score}
+    told["arm"], told["index"] = sealed_pack(play.arm, "arm"), play.index
+    score = None if play.choice is None else play.choice.score
+    told["score"] = None if score is None else repr(score)
+    return told

@@ -14,36 +14,30 @@ from __future__ import annotations
 
 import secrets
 import threading
-import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from surefoot.errors import DamagedFile, StoreUnavailable
 from surefoot.floors import Outcome
-from surefoot.live import leases, names
-from surefoot.live.decide import decided, other_request, proposal, repeated
+from surefoot.live import ids, leases
+from surefoot.live.engine import Engine
 from surefoot.live.entries import Entry, check_exact
+from surefoot.live.flushing import FlushTurn
 from surefoot.live.fold import LEARNT, Fold
 from surefoot.live.given import Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
-from surefoot.live.play import Request, check_free
+from surefoot.live.play import Request
 from surefoot.live.reporting import Booked, Telling, book
 from surefoot.live.store import Tx, moves
 from surefoot.live.store.base import LeaseRow, PlayRow
 
-if TYPE_CHECKING:
-    from surefoot.live.live import Live
-
-monotonic = time.monotonic
 Needed = Callable[[], bool]
 _ALWAYS: Needed = lambda: True  # noqa: E731
-_PATIENCE = 3
-"""After so many failures in a row the pause between two flushes is not doubled any more."""
 
 
 def fresh() -> str:
@@ -51,7 +45,7 @@ def fresh() -> str:
     return secrets.token_hex(6)
 
 
-class Own(NamedTuple):
+class Known(NamedTuple):
     """A play as this worker knows it, which may be more than the ledger does."""
 
     row: PlayRow
@@ -85,18 +79,19 @@ class Worker:
     Any number of threads may use it; they take turns.
     """
 
-    def __init__(self, live: Live, settings: Lease) -> None:
+    def __init__(self, engine: Engine, settings: Lease) -> None:
         self.settings = settings
         self.owner = f"{settings.owner or 'w'}-{fresh()}"
         """Never given twice: leases of this owner are those of this journal, and of no other."""
-        self._live, self._lock, self._turn = live, threading.RLock(), threading.RLock()
+        self._engine, self._lock = engine, threading.RLock()
+        self._turn = FlushTurn(settings.plays, settings.term)
         boot = boot_id() if settings.boot is None else settings.boot
-        self._folder, self._term = Path(settings.journal).absolute(), settings.term
+        self._folder = Path(settings.journal).absolute()
         self._steps: list[leases.Step] = []
         """What is in the journal and not in the ledger."""
         self._whole = True
         """Whether all that is known here is as the journal says."""
-        self._own: dict[str, Own] = {}
+        self._own: dict[str, Known] = {}
         """The plays it knows, by what their callers call them."""
         self._asked: dict[str, str] = {}
         """What the plays are called that were decided here for a caller's own id."""
@@ -108,36 +103,27 @@ class Worker:
         self._number = 0
         self._hold = 0
         """What the newest exploration could lose: leases are sized by it."""
-        self._since = monotonic()
-        """When the newest flush was."""
-        self._flushes = self._failures = 0
-        """How many flushes there were, and how many failed."""
-        self._why = ""
-        self._failed = self._behind = 0
-        """How many have failed since one did not, and how many steps the newest of them left."""
-        self._tried = self._since
-        [first] = live.store.entries(live._account, 0, 1)
+        [first] = engine.store.entries(engine.account, 0, 1)
         self._header = Header(
-            live._account, live.name, first.hash, self.owner, boot, settings.durable
+            engine.account, engine.name, first.hash, self.owner, boot, settings.durable
         )
         self.take_over()
         self._journal = Journal(self._folder, self._header)
+        engine.owner = self.owner
 
     def select(self, asked: Request, own: str | None) -> Entry:
         """Decide a play: from the lease if it covers the worst, else from the account."""
         with self._uninterrupted():
-            if own is not None:
-                check_free(own)
-                if names.made(own, self.owner):
-                    raise other_request(own)
+            if ids.named_by_lease(own or "", self.owner):
+                raise ids.other_request(str(own))
             while True:
-                flushes = self._flushes
+                flushes = self._turn.done
                 entry = self._decided_before(asked, own) or self._prepared(asked, own)
                 if entry is not None:
                     return entry
                 with self._lock:
                     # Since the ledger was asked, another thread may have decided it.
-                    new = own is None or (flushes == self._flushes and own not in self._asked)
+                    new = own is None or (flushes == self._turn.done and own not in self._asked)
                     if new and self._covers(asked.default):
                         return self._decide(asked, own)
 
@@ -145,25 +131,24 @@ class Worker:
         """The decision that an id has already, here or in the ledger."""
         if own is None:
             return None
-        live = self._live
+        engine = self._engine
         with self._lock:
             known = self._own.get(self._asked.get(own, ""))
         if known is not None and known.entry is not None:
             if known.row.request != asked.digest:
-                raise other_request(own)
+                raise ids.other_request(own)
             return known.entry
         if known is not None:
-            name = known.row.id
-            return live._run(lambda tx: repeated(live, tx, asked, name))
-        if live.store.play(live._account, own) is None:
+            return engine.run(engine.repeat, asked, known.row.id)
+        if engine.store.play(engine.account, own) is None:
             return None
-        return live._run(lambda tx: decided(live, tx, asked, own))
+        return engine.run(engine.decide, asked, own)
 
     def _prepared(self, asked: Request, own: str | None) -> Entry | None:
         """See to a lease that covers the play; where there can be none, the account's decision."""
 
         def needed() -> bool:
-            return self._due or not self._covers(asked.default)
+            return self._turn.due(len(self._steps)) or not self._covers(asked.default)
 
         with self._lock:
             covered = self._covers(asked.default)
@@ -176,8 +161,8 @@ class Worker:
                 raise
             return None  # the lease is as it was: the next flush tries again
 
-    def meant(self, name: str) -> str:
-        """The play that a caller's own id means at this worker: the one that was decided here.
+    def own_play(self, name: str) -> str:
+        """What the play is called that was decided here for a caller's own id; else ``name``.
 
         PlayConflict if that id is the very name of another play.
         """
@@ -186,24 +171,20 @@ class Worker:
                 called = self._asked.get(name)
             if called is None:
                 return name
-            row = self._live.store.play(self._live._account, name)
+            row = self._engine.store.play(self._engine.account, name)
             if row is not None and row.lease is None:
-                raise names.given_twice(name, called)
+                raise ids.given_twice(name, called)
             return called
-
-    def decided(self, row: PlayRow) -> bool:
-        """Whether a play was decided by this worker, under a lease."""
-        return row.lease is not None and row.lease.rpartition("-")[0] == self.owner
 
     def report(self, name: str, telling: Telling) -> Outcome | None:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
         with self._uninterrupted():
             while True:
                 with self._lock:
-                    flushes, known = self._flushes, self._own.get(name)
+                    flushes, known = self._turn.done, self._own.get(name)
                 found = None if known is not None else self._found(name)
                 with self._lock:
-                    if flushes != self._flushes:
+                    if flushes != self._turn.done:
                         continue  # what was looked up may be of before
                     known, local = self._own.get(name) or self._adopted(found), self._local
                     if known is None or local is None:
@@ -236,7 +217,7 @@ class Worker:
                 self._own[name] = known._replace(row=row)
 
     def _book(
-        self, name: str, known: Own, local: Fold, telling: Telling
+        self, name: str, known: Known, local: Fold, telling: Telling
     ) -> tuple[Booked, Exception | None]:
         """Book a report in the journal; and why the policy failed to learn it, if it did."""
         booked = book(local, known.row, known.given, telling)
@@ -271,7 +252,7 @@ class Worker:
             raise
 
     def _mend(self) -> None:
-        with self._turn:
+        with self._turn.lock:
             if self._whole:
                 return
             with self._lock:
@@ -296,7 +277,7 @@ class Worker:
         """Enter in the ledger what is only in the journal."""
 
         def needed() -> bool:
-            return bool(self._steps) or (self._lease is not None and self._late)
+            return bool(self._steps) or (self._lease is not None and self._turn.late)
 
         with self._uninterrupted():
             self._flush(needed)
@@ -304,13 +285,13 @@ class Worker:
     def close(self) -> None:
         """Enter everything, give the lease back, and delete the journal."""
         try:
-            with self._uninterrupted(), self._turn:
-                flushes = self._flushes
+            with self._uninterrupted(), self._turn.lock:
+                flushes = self._turn.done
                 self._flush(last=True)
                 while not self._left():
-                    if flushes == self._flushes:  # the ledger does not take it
+                    if flushes == self._turn.done:  # the ledger does not take it
                         return self.abandon()
-                    flushes = self._flushes
+                    flushes = self._turn.done
                     self._renew(last=True)
         except BaseException:
             self.abandon()  # whoever comes next enters what is there
@@ -330,23 +311,9 @@ class Worker:
 
     def take_over(self) -> None:
         """Enter what dead workers left in the folder, and close their leases."""
-        live = self._live
         for found in left_behind(self._folder, self._header):
-            live._run(_entering(live, found))
+            self._engine.run(_enter_journal, self._engine, found)
             found.path.unlink()
-
-    @property
-    def _late(self) -> bool:
-        return 2 * (monotonic() - self._since) * 1e6 >= self._term
-
-    @property
-    def _due(self) -> bool:
-        """Whether what is in the journal ought to be in the ledger.
-
-        After flushes that failed, only once twice as much has come for each, or as long has passed.
-        """
-        late = 2 * (monotonic() - self._tried) * 1e6 >= self._term << self._failed
-        return len(self._steps) - self._behind >= 2 * self.settings.plays << self._failed or late
 
     def _covers(self, default: Any) -> bool:
         local = self._local
@@ -361,9 +328,9 @@ class Worker:
         assert local is not None
         assert lease is not None
         left = local.account.available
-        play = local.decide(asked.context, asked.allowed, asked.default)
-        now = lease.expires - self._term + int((monotonic() - self._since) * 1e6)
-        kind, told = proposal(local, play, asked, now)
+        play = local.decide(asked)
+        now = lease.expires - self.settings.term + self._turn.elapsed
+        kind, told = local.proposal(play, asked, now)
         told = {**told, "lease": lease.id, "unspent": left}
         check_exact(told, "payload")
         self._number += 1
@@ -377,25 +344,25 @@ class Worker:
         step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
         self._journal.write(step)
         self._steps.append((step, None))
-        name = names.called(play_id, told)
-        self._own[name] = Own(row, local.given(entry), entry)
+        name = ids.public_id(play_id, told)
+        self._own[name] = Known(row, local.given(entry), entry)
         if own is not None:
             self._asked[own] = name
         return entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
         """A play that was decided elsewhere, as the ledger has it."""
-        live = self._live
+        engine = self._engine
         if self._lease is None:
             return None
-        row = names.found(partial(live.store.play, live._account), name)
-        if row is None or row.experiment != live.name:
+        row = ids.find(partial(engine.store.play, engine.account), name)
+        if row is None or row.experiment != engine.name:
             return None
-        if names.unsaid(name, row) and not self.decided(row):
+        if ids.ambiguous(name, row) and not ids.leased_by(row.lease, self.owner):
             return None
-        return row, next(live.store.entries(live._account, row.seq - 1, 1))
+        return row, next(engine.store.entries(engine.account, row.seq - 1, 1))
 
-    def _adopted(self, found: tuple[PlayRow, Entry] | None) -> Own | None:
+    def _adopted(self, found: tuple[PlayRow, Entry] | None) -> Known | None:
         """A play that was decided elsewhere and can still change; None without a lease."""
         local = self._local
         if found is None or self._lease is None or local is None:
@@ -404,20 +371,20 @@ class Worker:
         if not given.number < (len(local.agent.arms) or inf):
             return None  # an arm that came after this lease
         unsure = found[0].state == "expired" and given.missing is not None
-        return Own(found[0], given, None, unsure)
+        return Known(found[0], given, None, unsure)
 
     def _flush_if_due(
         self, needed: Needed = _ALWAYS, asked: Request | None = None, own: str | None = None
     ) -> Entry | None:
         """Flush if it is time; nobody waits for another who is at it, as the journal has it all."""
         with self._lock:
-            due = self._due
-        if not due or not self._turn.acquire(blocking=False):
+            due = self._turn.due(len(self._steps))
+        if not due or not self._turn.lock.acquire(blocking=False):
             return None
         try:
             return self._flush(needed, asked, own)
         finally:
-            self._turn.release()
+            self._turn.lock.release()
 
     def _flush(
         self,
@@ -431,10 +398,10 @@ class Worker:
         Where the store failed whoever had the turn before, it has failed those who waited, too:
         they would wait as long, one after the other.
         """
-        failures = self._failures
-        with self._turn:
-            if failures != self._failures:
-                raise StoreUnavailable(self._why)
+        failures = self._turn.failures
+        with self._turn.lock:
+            if failures != self._turn.failures:
+                raise StoreUnavailable(self._turn.why)
             with self._lock:
                 if not needed():
                     return None
@@ -442,9 +409,7 @@ class Worker:
                 return self._renew(asked, own, last)
             except StoreUnavailable as problem:
                 with self._lock:
-                    self._failures, self._why = failures + 1, str(problem)
-                    self._failed = min(self._failed + 1, _PATIENCE)
-                    self._tried, self._behind = monotonic(), len(self._steps)
+                    self._turn.failed(failures, str(problem), len(self._steps))
                 raise
 
     def _renew(
@@ -454,7 +419,7 @@ class Worker:
 
         Called by whoever has the turn.
         """
-        live = self._live
+        engine = self._engine
         taken = Taken([], 0)
 
         def work(tx: Tx) -> Flushed:
@@ -464,61 +429,59 @@ class Worker:
                 taken = Taken(list(self._steps), self._journal.end)
                 self._lease, self._unsure = None, True
             if tx.gone:  # the ledger may not know the lease: the journal keeps what it has
-                return Flushed(None, None, decided(live, tx, asked, own) if asked else None)
-            fold, lease = live._grounded(tx), None
+                return Flushed(None, None, engine.decide(tx, asked, own) if asked else None)
+            fold, lease = engine.grounded(tx), None
             tx.fetch(step["play"] for step, _ in taken.steps)
-            twins = leases.written(live, tx, taken.steps)
-            leases.returned(live, tx, self.owner)
+            twins = leases.enter_steps(tx, engine, taken.steps)
+            leases.give_back(tx, engine, self.owner)
             if not (last or fold.settings.shadow or fold.agent.paused):
                 if asked is not None:
                     self._hold = fold.books.terms(asked.default).hold
-                lease = leases.granted(live, tx, self.settings, self.owner, self._hold)
+                lease = leases.grant(tx, engine, self.settings, self.owner, self._hold)
             if asked is None or lease is not None:
                 return Flushed(twins, lease, None)
-            return Flushed(twins, None, decided(live, tx, asked, own))
+            return Flushed(twins, None, engine.decide(tx, asked, own))
 
         # What is folded before and after is not folded with the account locked.
         if self._steps:
-            live._catch_up()
-        flushed = live._run(work)
+            engine.catch_up()
+        flushed = engine.run(work)
         if flushed.twins is None:
             self._unsure = False
             return flushed.entry
         with self._lock:
             del self._steps[: len(taken.steps)]
             self._journal.forget(taken.end)
-            self._since = self._tried = monotonic()
-            self._failed = self._behind = 0
-            self._flushes += 1
+            self._turn.ended()
         if taken.steps or flushed.lease is not None:
-            live._catch_up()
+            engine.catch_up()
         self._settle(flushed)
         return flushed.entry
 
     def _settle(self, flushed: Flushed) -> None:
         """Take in what a flush came to, and go on by its lease."""
-        live, lease = self._live, flushed.lease
-        with live._folding, self._lock:
+        engine, lease = self._engine, flushed.lease
+        with engine.folding, self._lock:
             self._own = self._still_open(flushed.twins or {})
             self._asked = {own: name for own, name in self._asked.items() if name in self._own}
             self._unsure = False
             later = [early.booked for _, early in self._steps if early is not None]
-            if lease is None or live.degraded or any(map(_broke, later)):
+            if lease is None or engine.degraded or any(map(_broke, later)):
                 return
-            local = live._fold.branch(lease.id, lease.amount)
+            local = engine.fold.branch(lease.id, lease.amount)
             for booked in later:
                 _learn(local, booked)
             self._local, self._lease = local, lease
 
-    def _still_open(self, twins: dict[str, str]) -> dict[str, Own]:
+    def _still_open(self, twins: dict[str, str]) -> dict[str, Known]:
         """The plays that can still change, which are in the ledger now."""
         kept, later = {}, {step["play"] for step, _ in self._steps}
         for name, known in self._own.items():
             play = known.row.id
             if known.entry is not None:  # else it is none of this journal's
                 play = twins.get(play, play)
-            if play in self._live._fold.waiting or known.row.id in later:
-                kept[name] = Own(known.row._replace(id=play), known.given, None)
+            if play in self._engine.fold.waiting or known.row.id in later:
+                kept[name] = Known(known.row._replace(id=play), known.given, None)
         return kept
 
 
@@ -544,19 +507,17 @@ def _learn(local: Fold, booked: Booked) -> None:
             local.learn(event.kind, event.payload, given.action, given.context, given.missing)
 
 
-def _entering(live: Live, found: LeftBehind) -> Callable[[Tx], None]:
-    def work(tx: Tx) -> None:
-        live._current(tx)
-        for step in found.steps:
-            lease = step["payload"]["lease"] if "kind" in step else step["lease"]
-            if lease is not None and tx.lease(lease) is None:
-                raise DamagedFile(
-                    f"{str(found.path)!r} is the journal of a worker with lease {lease!r}, which "
-                    f"this ledger does not know, with {len(found.steps)} decisions and reports: "
-                    "put back the ledger that granted it, or, if that is gone for good, move the "
-                    "file away and go on with an account of its own, as after a restore"
-                )
-        leases.written(live, tx, [(step, None) for step in found.steps])
-        leases.returned(live, tx, found.header.owner, found.whole)
-
-    return work
+def _enter_journal(tx: Tx, engine: Engine, found: LeftBehind) -> None:
+    """Enter what a dead worker left, and close its leases."""
+    engine.current(tx)
+    for step in found.steps:
+        lease = step["payload"]["lease"] if "kind" in step else step["lease"]
+        if lease is not None and tx.lease(lease) is None:
+            raise DamagedFile(
+                f"{str(found.path)!r} is the journal of a worker with lease {lease!r}, which "
+                f"this ledger does not know, with {len(found.steps)} decisions and reports: "
+                "put back the ledger that granted it, or, if that is gone for good, move the "
+                "file away and go on with an account of its own, as after a restore"
+            )
+    leases.enter_steps(tx, engine, [(step, None) for step in found.steps])
+    leases.give_back(tx, engine, found.header.owner, found.whole)

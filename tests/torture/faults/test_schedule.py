@@ -1,4 +1,4 @@
-from surefoot.live import MemoryStore, live
+from surefoot.live import MemoryStore, engine
 from surefoot_torture.faults.schedule import schedule
 from surefoot_torture.faults.workers import Clock
 
@@ -6,9 +6,9 @@ SHORT = 4, 20
 
 
 def test_a_schedule_leaves_the_code_as_it_was():
-    before = live.SNAPSHOT_EVERY
+    before = engine.SNAPSHOT_EVERY
     schedule(1, size=SHORT, leases=True)
-    assert before == live.SNAPSHOT_EVERY
+    assert before == engine.SNAPSHOT_EVERY
 
 
 def test_many_schedules_share_a_store_each_with_its_account():

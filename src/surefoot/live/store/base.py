@@ -6,13 +6,13 @@ import os
 import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
+from datetime import timedelta
 from numbers import Integral
 from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
-from surefoot._exact import shown
+from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput, UnknownAccount
 from surefoot.live.entries import GENESIS, Entry, checked_amount, checked_text
-from surefoot.live.windows import microseconds
 
 if TYPE_CHECKING:
     from surefoot.live.store.tx import Tx
@@ -20,7 +20,10 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 PAGE = 1000
 """How many entries are read at a time."""
-_DAY = 86_400 * 10**6
+_MICRO = 1_000_000
+_DAY = 86_400 * _MICRO
+_LONGEST = 100 * 366 * 86_400
+"""A century, in seconds: what is longer is a mistake in the unit."""
 TIMEOUT = 5.0
 """How many seconds a store is waited for, unless its caller says otherwise."""
 
@@ -256,10 +259,31 @@ def unknown_account(account: object) -> UnknownAccount:
     return UnknownAccount(f"account {shown(account)} is not in this store; open it first")
 
 
-def check_process(opened_by: int) -> None:
+def check_process(opened_by: int, what: str = "store") -> None:
     """InvalidInput in a forked child. Asked before any lock: a thread of the parent may hold it."""
     if os.getpid() != opened_by:
-        raise InvalidInput("this store was opened by another process; open one of your own")
+        raise InvalidInput(f"this {what} was opened by another process; open one of your own")
+
+
+def microseconds(window: Any, name: str = "reward_window") -> int | None:
+    """A length of time, in seconds or as a timedelta, in microseconds of the store's clock.
+
+    >>> from datetime import timedelta
+    >>> microseconds(0.5), microseconds(timedelta(hours=1)), microseconds(None)
+    (500000, 3600000000, None)
+    """
+    if window is None:
+        return None
+    if isinstance(window, timedelta):
+        seconds = exact(window.total_seconds(), name)
+    else:
+        seconds = exact(window, name)
+    if isinstance(window, bool) or not 0 < seconds <= _LONGEST:
+        raise InvalidInput(
+            f"{name} = {shown(window)} must be seconds > 0, at most a century, a timedelta, "
+            "or None: for ever"
+        )
+    return max(1, int(seconds * _MICRO))
 
 
 def checked_timeout(timeout: Any) -> float:

@@ -12,6 +12,7 @@ from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from surefoot.errors import SurefootError, UnknownPlay
+from surefoot.live.ids import leased_by
 from surefoot_torture.faults.judge import Ack, Page
 from surefoot_torture.faults.plan import WINDOW, Setup, decimals, known
 
@@ -103,7 +104,7 @@ class Visit:
         name, page = self.name, self._page(self.name)
 
         def request(live: Any) -> Any:
-            if decided_by(live, lease):
+            if leased_by(lease, live._engine.owner):
                 raise UnknownPlay("not asked here")
             return live.void(name)
 
@@ -155,7 +156,7 @@ class Reports:
 
         def request(live: Any) -> Any:
             found = live.play(self.play)
-            if decided_by(live, found.lease):
+            if leased_by(found.lease, live._engine.owner):
                 raise UnknownPlay("its client may have been answered, and will tell it by that")
             page, judge = self.page, self.world.judge
             if page.made is None and found.lease is None:
@@ -216,7 +217,8 @@ class Reports:
     def _name(self, live: Any) -> Any:
         """At the worker that decided it, at times, the id that it was asked by."""
         answer = self.page.answer
-        if self.bare and answer is not None and decided_by(live, answer.lease):
+        ours = answer is not None and leased_by(answer.lease, live._engine.owner)
+        if self.bare and ours:
             return self.bare if self.world.rng.random() < 0.5 else self._given(live)
         return self._given(live)
 
@@ -281,12 +283,6 @@ class Reports:
 
     def _money(self, units: int) -> Decimal:
         return decimal(Fraction(units, 10**self.world.judge.places))
-
-
-def decided_by(live: Any, lease: str | None) -> bool:
-    """Whether a lease is one of this very worker's."""
-    worker = live._worker
-    return worker is not None and lease is not None and lease.startswith(f"{worker.owner}-")
 
 
 def decimal(value: Fraction) -> Decimal:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable, Iterator
-from contextlib import ExitStack, contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 from unittest import mock
 
@@ -16,16 +16,17 @@ from surefoot.errors import SurefootError
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.account import Account
 from surefoot.floors.plays import SETTLED
-from surefoot.live import journal, leases, names, worker
+from surefoot.live import ids, journal, leases, worker
+from surefoot.live.engine import Engine
 from surefoot.live.fold import Fold
-from surefoot.live.live import Live
+from surefoot.live.reporting import Telling
 from surefoot.live.reports import Event, Report
 from surefoot.live.store import MemoryStore, Tx, moves
 
 Patch = Callable[[Any, str, Any], None]
 
 _append, _apply, _reported = Tx.append, Fold.apply, Fold._reported
-_init, _book, _void, _start = Report.__init__, Report._book, Report.void, Live._start
+_init, _book, _void, _start = Report.__init__, Report._book, Report.void, Engine.start
 _asked = RewardFloor._floor_and_hold
 _steps = moves._STEPS
 
@@ -136,16 +137,14 @@ def _let(patch: Patch, kind: str, state: str) -> None:
 def hold_dropped_on_restart(patch: Patch) -> None:
     """A worker that starts takes open explorations for not made, as their process died."""
 
-    def start(live: Live, payload: Any) -> None:
-        _start(live, payload)
-        for play, given in list(live._fold.waiting.items()):
+    def start(engine: Engine, *opening: Any) -> None:
+        _start(engine, *opening)
+        for play, given in list(engine.fold.waiting.items()):
             if given.explores:
-                try:
-                    live.void(play)
-                except SurefootError:
-                    continue
+                with suppress(SurefootError):
+                    engine.run(engine.report, play, Telling("void"))
 
-    patch(Live, "_start", start)
+    patch(Engine, "start", start)
 
 
 def gate_above_instead_of_at_least(patch: Patch) -> None:
@@ -219,21 +218,21 @@ def answered_before_the_commit(patch: Patch) -> None:
 
 def lease_closed_twice(patch: Patch) -> None:
     """A worker that wakes up returns the lease that was forfeited meanwhile."""
-    close, granted, returned = leases._close, leases.granted, leases.returned
+    close, granted, returned = leases.close, leases.grant, leases.give_back
     given: dict[str, list[str]] = {}
 
-    def grant(live: Live, tx: Tx, settings: Any, owner: str, hold: int) -> Any:
-        lease = granted(live, tx, settings, owner, hold)
+    def grant(tx: Tx, engine: Engine, settings: Any, owner: str, hold: int) -> Any:
+        lease = granted(tx, engine, settings, owner, hold)
         if lease is not None:
             given.setdefault(owner, []).append(lease.id)
         return lease
 
-    def give_back(live: Live, tx: Tx, owner: str, whole: bool = True) -> None:
-        returned(live, tx, owner, whole)
+    def give_back(tx: Tx, engine: Engine, owner: str, whole: bool = True) -> None:
+        returned(tx, engine, owner, whole)
         for name in given.pop(owner, ()):
             lease = tx.lease(name)
             if lease is not None and lease.state == "forfeited":
-                close(live, tx, lease, "returned")
+                close(tx, engine, lease, "returned")
 
     of_lease = moves.leased
 
@@ -241,15 +240,15 @@ def lease_closed_twice(patch: Patch) -> None:
         closed = row is not None and row.state == "forfeited"
         return of_lease(row._replace(state="open") if closed else row, kind, *rest)
 
-    patch(leases, "granted", grant)
-    patch(leases, "returned", give_back)
+    patch(leases, "grant", grant)
+    patch(leases, "give_back", give_back)
     patch(moves, "leased", leased)
 
 
 def lease_refunded_on_forfeit(patch: Patch) -> None:
     """A worker that is not heard of has spent nothing, it is thought."""
-    close = leases._close
-    patch(leases, "_close", lambda live, tx, lease, _: close(live, tx, lease, "returned"))
+    close = leases.close
+    patch(leases, "close", lambda tx, engine, lease, _: close(tx, engine, lease, "returned"))
     closed = moves.drawn
 
     def drawn(row: Any, lease: str, hold: int) -> Any:
@@ -262,16 +261,16 @@ def lease_refunded_on_forfeit(patch: Patch) -> None:
 
 def steps_flushed_twice(patch: Patch) -> None:
     """What a flush entered whose answer was lost is entered again, under another name."""
-    decided = leases._decided
+    decided = leases.enter_decision
 
-    def again(live: Live, tx: Tx, step: Any, names: dict[str, str]) -> None:
+    def again(tx: Tx, engine: Engine, step: Any, twins: dict[str, str]) -> None:
         row = tx.play(step["play"])
         if row is not None and row.lease == step["payload"]["lease"]:
             spare = f"{row.id}-x"
-            step, names[step["play"]] = {**step, "play": spare}, spare
-        decided(live, tx, step, names)
+            step, twins[step["play"]] = {**step, "play": spare}, spare
+        decided(tx, engine, step, twins)
 
-    patch(leases, "_decided", again)
+    patch(leases, "enter_decision", again)
 
 
 def lease_returned_after_a_power_cut(patch: Patch) -> None:
@@ -302,7 +301,7 @@ def credited_to_the_twin(patch: Patch) -> None:
     def found(read: Any, name: str) -> Any:
         return read(name.partition(".")[0])
 
-    patch(names, "found", found)
+    patch(ids, "find", found)
 
 
 BUGS: dict[str, Callable[[Patch], None]] = {

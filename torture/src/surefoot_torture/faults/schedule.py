@@ -14,8 +14,9 @@ from typing import Any, NamedTuple
 from unittest import mock
 
 from surefoot.errors import RewardOutOfRange
-from surefoot.live import live as live_module
+from surefoot.live import engine
 from surefoot.live.entries import exported
+from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore, Store
 from surefoot.verifier import verify
 from surefoot_torture.faults.audit import Audit
@@ -83,15 +84,12 @@ def schedule(
 
 def _snapshots(stack: ExitStack, every: int) -> None:
     """Agents write a snapshot after so many entries."""
-    stack.enter_context(mock.patch.object(live_module, "SNAPSHOT_EVERY", every))
-    if live_module.Live._snapshot.__defaults__:
-        snapshot: Any = live_module.Live._snapshot
-        stack.enter_context(mock.patch.object(snapshot, "__defaults__", (every,)))
+    stack.enter_context(mock.patch.object(engine, "SNAPSHOT_EVERY", every))
 
 
 def _leased(stack: ExitStack, clock: Clock) -> Path:
     """A folder for journals; workers' names and their sense of time are the simulation's."""
-    from surefoot.live import worker
+    from surefoot.live import flushing, worker
 
     names = count(1)
 
@@ -102,7 +100,7 @@ def _leased(stack: ExitStack, clock: Clock) -> Path:
         return clock.true
 
     stack.enter_context(mock.patch.object(worker, "fresh", fresh))
-    stack.enter_context(mock.patch.object(worker, "monotonic", now))
+    stack.enter_context(mock.patch.object(flushing, "monotonic", now))
     return Path(stack.enter_context(TemporaryDirectory(prefix="surefoot-faults-", dir=_fast())))
 
 
@@ -160,7 +158,7 @@ def _compare(world: World, setup: Setup) -> None:
         if live.degraded:
             world.judge.wrong("broken", f"the agent {name} is degraded: {live.degraded}")
             continue
-        state = json.dumps([live._fold.state(), repr(live.account)], sort_keys=True)
+        state = json.dumps([live._engine.fold.state(), repr(live.account)], sort_keys=True)
         first = first or state
         if state != first:
             world.judge.wrong("broken", f"the agent {name} is another: {state} != {first}")
@@ -168,7 +166,7 @@ def _compare(world: World, setup: Setup) -> None:
         _learned(world, setup, agents["from zero"])
 
 
-def _learned(world: World, setup: Setup, live: live_module.Live) -> None:
+def _learned(world: World, setup: Setup, live: Live) -> None:
     """Its policy knows of each play what came of it in the end, as if that had come at once."""
     twin = setup.agent(setup.arms)
     given: dict[str | None, dict[str, Any]] = {}
@@ -186,6 +184,6 @@ def _learned(world: World, setup: Setup, live: live_module.Live) -> None:
             told[entry.play] = Decimal(said["told"])
     for play, reward in told.items():
         twin.policy.update(given[play]["index"], twin._told(reward), None)
-    knows = live._fold.agent.policy.state()["arms"]
+    knows = live._engine.fold.agent.policy.state()["arms"]
     if knows != twin.policy.state()["arms"]:
         world.judge.wrong("wrong", f"the policy of {setup.name} knows {knows}")

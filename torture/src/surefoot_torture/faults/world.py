@@ -337,7 +337,7 @@ class World:
 def _by_its_own_name(live: Live) -> Any:
     """Ask for a play under a name that this worker may have given, or will give."""
     assert live._worker is not None
-    return live.select(id=f"{live._worker.owner}-{live._fold.seq}-1")
+    return live.select(id=f"{live._worker.owner}-{live._engine.fold.seq}-1")
 
 
 def _decimals(value: Any) -> Any:

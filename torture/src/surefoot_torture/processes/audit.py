@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.live.entries import Entry, exported
-from surefoot.live.names import called
+from surefoot.live.ids import public_id
 from surefoot.live.store import open_store
 from surefoot.verifier import verify
 from surefoot_torture.processes.children import opened, read
@@ -179,7 +179,7 @@ def found(
     row: Any, entries: list[Entry], told: Told, stated: list[Fraction] | None = None
 ) -> list[str]:
     """What is wrong with a ledger; ``stated``: slack, held and reserve as its Live says."""
-    known = as_called(entries)
+    known = as_public_id(entries)
     problems = [*told.problems, *lost(known, told), *twice(known), *unsaid(known, told)]
     books = Books(row.places)
     for entry in known:
@@ -197,10 +197,10 @@ def found(
     return [*problems, *report["problems"]]
 
 
-def as_called(entries: list[Entry]) -> list[Entry]:
+def as_public_id(entries: list[Entry]) -> list[Entry]:
     """The entries with each play under the name that its caller was told."""
     names: dict[str | None, str] = {
-        entry.play: called(entry.play, entry.payload)
+        entry.play: public_id(entry.play, entry.payload)
         for entry in entries
         if entry.play is not None and entry.kind in ("decision.held", "decision.defaulted")
     }

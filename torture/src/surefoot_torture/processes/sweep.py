@@ -17,7 +17,7 @@ from tempfile import TemporaryDirectory
 from typing import Any, NamedTuple, TypeVar
 
 from surefoot.errors import RewardOutOfRange
-from surefoot.live import live as live_module
+from surefoot.live import engine
 from surefoot.live.live import Live
 from surefoot.live.store import AccountRow, MemoryStore, Store, Tx, open_store
 from surefoot_torture.processes.audit import Told, found
@@ -294,11 +294,11 @@ def _audit(store: Store, diary: Diary) -> list[str]:
 @contextmanager
 def _often() -> Iterator[None]:
     """Take snapshots often, so that some are killed too."""
-    every = live_module.SNAPSHOT_EVERY
-    live_module.SNAPSHOT_EVERY = 7
+    every = engine.SNAPSHOT_EVERY
+    engine.SNAPSHOT_EVERY = 7
     try:
         with warnings.catch_warnings():
             warnings.simplefilter("ignore", RewardOutOfRange)
             yield
     finally:
-        live_module.SNAPSHOT_EVERY = every
+        engine.SNAPSHOT_EVERY = every

@@ -1,18 +1,22 @@
-"""What an experiment is opened with: an agent and its settings as a payload, and back again."""
+"""What an experiment is opened with: names, agent and settings, as a payload and back again."""
 
 from __future__ import annotations
 
-from collections.abc import Container
+from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
 from surefoot._exact import shown
 from surefoot.agents import GenCB, saving
-from surefoot.agents.packing import unpack
+from surefoot.agents.packing import pack, unpack
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
-from surefoot.live.arms import grown
-from surefoot.live.windows import microseconds
-from surefoot.policies.base import Policy, has
+from surefoot.floors import RewardFloor, Terms
+from surefoot.live.store import Store
+from surefoot.live.store.base import microseconds
+from surefoot.policies._index import IndexPolicy
+from surefoot.policies.base import Policy, arm_labels, has
+
+USUAL = "default"
+"""What an experiment is called that nobody gave a name, and its account."""
 
 WORST, SKIP = "worst", "skip"
 """What an experiment may tell its policy of a play whose reward did not come."""
@@ -98,6 +102,14 @@ def sealed(packed: Any) -> Any:
     return [sealed(value) for value in packed] if isinstance(packed, list) else packed
 
 
+def sealed_pack(value: Any, what: str) -> Any:
+    """A plain value as an entry tells it: packed, and without a float."""
+    kind = type(value)
+    if value is None or kind is str or kind is int:
+        return value
+    return {"float": repr(value)} if kind is float else sealed(pack(value, what))
+
+
 def check_agent(agent: Any) -> GenCB:
     """The agent, if a store can guard it; InvalidInput that says what is missing."""
     if type(agent) is not GenCB:
@@ -148,7 +160,7 @@ def written_floor(floor: RewardFloor) -> dict[str, Any]:
     known |= {"hold": None, "deposit": None}
     if floor.default is not None:
         terms = floor.terms()
-        known = {"known": "constant" if terms.high is None else "interval", **said(terms)}
+        known = {"known": "constant" if terms.high is None else "interval", **written_terms(terms)}
     low, high = map(unit.floor, floor.reward_range)
     rest: dict[str, Any] = {"low": low, "high": high, "reserve": unit.floor(floor.reserve)}
     settings = floor.config()
@@ -156,13 +168,13 @@ def written_floor(floor: RewardFloor) -> dict[str, Any]:
     return {"kind": "reward", "strict": True, **known, **rest}
 
 
-def said(terms: Any) -> dict[str, Any]:
+def written_terms(terms: Terms) -> dict[str, Any]:
     """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
-    named = {key: value for key, value in terms._asdict().items() if key != "high"}
-    if terms.high is None:
-        del named["lost"], named["whole"]
-        return named
-    return {**named, "upper": terms.high}
+    value, floor, hold, deposit, high, lost, whole = terms
+    written = {"value": value, "floor": floor, "hold": hold, "deposit": deposit}
+    if high is not None:
+        written |= {"upper": high, "lost": lost, "whole": whole}
+    return written
 
 
 def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
@@ -180,6 +192,34 @@ def with_arms(config: dict[str, Any], labels: list[Any]) -> dict[str, Any]:
     agent = built(config, None)
     agent = GenCB(grown(agent.policy, labels), agent.floor)
     return {**config, "policy": sealed(saving._body(agent)["policy"])}
+
+
+def unknown(known: Collection[Any], labels: Iterable[Any]) -> list[Any]:
+    """Those of some labels that are no known arms; InvalidInput for what can be no label."""
+    return [label for label in arm_labels(None, labels) if label not in known]
+
+
+def grown(policy: Policy, labels: Iterable[Any]) -> Policy:
+    """The same policy with more arms, of which it knows nothing yet; its clock goes on.
+
+    InvalidInput for a policy whose arms are more than labels.
+
+    >>> from surefoot.policies import UCB1
+    >>> grown(UCB1(arms=["UA", "AA"]), ["DL"]).arms
+    ('UA', 'AA', 'DL')
+    """
+    if not isinstance(policy, IndexPolicy):
+        raise InvalidInput(
+            f"arms cannot be added to {type(policy).__name__}: its arms are more than labels; "
+            "open a new experiment, on the same account if you like"
+        )
+    config = {**policy.config(), "arms": [*policy.arms, *labels]}
+    bigger = type(policy).from_config(config)
+    fresh = bigger.state()["arms"]
+    state = policy.state()
+    rows = [[*row, *full[len(row) :]] for row, full in zip(state["arms"], fresh, strict=True)]
+    bigger.restore({**state, "arms": rows})
+    return bigger
 
 
 def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
@@ -260,3 +300,33 @@ def _fields(config: dict[str, Any]) -> dict[str, Any]:
 def _plain(value: Any) -> Any:
     """Arrays as lists, so that two configurations can be compared with ``==``."""
     return value.tolist() if hasattr(value, "tolist") else value
+
+
+def experiment(store: Store, name: str | None, account: str | None) -> tuple[str, str]:
+    """The names of an experiment and its account, as they were given or as they are in the store.
+
+    Without a name that is the one called "default", else the account's own, else the only one there
+    is; a new one where there is none. InvalidInput that lists what there is if it is more than one.
+    """
+    if name is not None:
+        return name, name if account is None else account
+    there = store.accounts()
+    if account is None:
+        account = _only(there, "accounts", "name= (and account=, where they differ)")
+    if account not in there:
+        return USUAL, account
+    first = next(store.entries(account, 0, 1), None)
+    if first is None or first.experiment in (USUAL, account):
+        return (USUAL if first is None else first.experiment), account
+    opened = (e.experiment for e in store.entries(account) if e.kind == "experiment.opened")
+    return _only(opened, f"experiments of account {account!r}", "name="), account
+
+
+def _only(names: Iterable[str], what: str, remedy: str) -> str:
+    there = sorted(set(names))
+    if not there or USUAL in there:
+        return USUAL
+    if len(there) > 1:
+        listed = ", ".join(map(repr, there))
+        raise InvalidInput(f"name is not given, and the {what} are {listed}; pass {remedy}")
+    return there[0]

@@ -7,8 +7,17 @@ from learners import Softmax
 from surefoot import C2UCB, KLUCB, UCB1, GenCB, LinUCB, RewardFloor, TopK
 from surefoot.errors import InvalidInput
 from surefoot.live import MemoryStore
+from surefoot.live.configuration import (
+    Settings,
+    built,
+    check_same,
+    grown,
+    opened,
+    sealed,
+    settings_of,
+    unknown,
+)
 from surefoot.live.live import Live
-from surefoot.live.opening import Settings, built, check_same, opened, sealed, settings_of
 
 POLICIES = {
     "UCB1": UCB1(3),
@@ -80,3 +89,31 @@ def test_a_live_is_made_of_the_config_of_another():
     for bad in ({}, {"floor": {}}, {**one.config, "settings": {}}):
         with pytest.raises(InvalidInput, match="no config of a live agent"):
             Live(bad, MemoryStore())
+
+
+@pytest.mark.parametrize("kind", [UCB1, KLUCB])
+def test_what_was_learned_stays_and_the_new_arm_is_unknown(kind):
+    policy, whole = kind(2), kind(3)
+    for each in (policy, whole):
+        for arm, reward in ((0, 1.0), (1, 0.0), (0, 0.5)):
+            each.best(None, None)
+            each.update(arm, reward, None)
+    bigger = grown(policy, [2])
+    assert bigger.state() == whole.state()
+    assert bigger.best(None, None)[0] == 2
+    assert policy.n_arms == 2
+
+
+@pytest.mark.parametrize("labels", [[], "AA", [1.5], ["B", "B"]])
+def test_what_can_be_no_labels(labels):
+    with pytest.raises(InvalidInput):
+        unknown(("UA", "AA"), labels)
+
+
+def test_labels_that_are_there_are_not_unknown():
+    assert unknown(("UA", "AA"), ["AA", "DL"]) == ["DL"]
+
+
+def test_arms_that_are_more_than_labels():
+    with pytest.raises(InvalidInput, match="arms cannot be added to LinUCB"):
+        grown(LinUCB(arms=[[1.0, 0.0], [0.0, 1.0]]), [2])

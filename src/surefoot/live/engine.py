@@ -1,0 +1,385 @@
+"""The engine: what happens to one experiment within a transaction of its account.
+
+It brings the fold up to date, decides, books reports and appends their entries. It knows the fold
+and the ``Tx``; who asks, and whether under a lease, it does not know.
+"""
+
+from __future__ import annotations
+
+import dataclasses
+import threading
+from collections.abc import Callable, Iterable
+from functools import partial
+from typing import Any, TypeVar
+
+from surefoot._exact import shown
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import (
+    DamagedFile,
+    InvalidInput,
+    PlayConflict,
+    SurefootError,
+    UnknownAccount,
+    UnknownPlay,
+)
+from surefoot.floors import Outcome, Statement, statement
+from surefoot.live import configuration, ids, recovery
+from surefoot.live.configuration import Settings
+from surefoot.live.entries import Entry
+from surefoot.live.fold import Fold
+from surefoot.live.play import DEGRADED, SHADOW, Request, payload
+from surefoot.live.reporting import Booked, Retelling, Telling, book
+from surefoot.live.store import Store, Tx
+from surefoot.live.store.base import PAGE, PlayRow
+from surefoot.policies.base import Policy
+
+T = TypeVar("T")
+SNAPSHOT_EVERY = 1000
+"""How many entries lie between two snapshots of the policy."""
+
+
+class Engine:
+    """One experiment of an account; any number of threads may run works of it.
+
+    ``folding`` is the lock of whoever reads or moves the fold. A work takes it once its transaction
+    has the account; whoever holds it asks nothing of the store that waits for the account.
+    """
+
+    def __init__(self, store: Store, account: str, name: str, own_policy: Policy | None) -> None:
+        self.store, self.account, self.name = store, account, name
+        self.degraded: str | None = None
+        self.owner = ""
+        """Whose leases' plays may be reported here by their bare id."""
+        self.fold = Fold(name, own_policy)
+        self.folding = threading.Lock()
+        self._kept: recovery.Snapshot | None = None
+        """The newest snapshot that is known here."""
+
+    def start(self, opening: dict[str, Any] | None, asked: Settings) -> None:
+        """Recover the experiment; open it with the payload ``opening`` if it is not there."""
+        store, account = self.store, self.account
+        own_policy = self.fold.own_policy
+        try:
+            kept = store.latest_snapshot(account, self.name)
+        except UnknownAccount:
+            raise no_experiment(self.name, account, there=store.accounts()) from None
+        self.fold, self.degraded = recovery.recovered(
+            self.name, own_policy, kept, lambda after: store.entries(account, after), None
+        )
+
+        def opened(tx: Tx) -> None:
+            self.degraded = self.degraded or tx.doubt
+            self._open(tx, opening, asked)
+
+        store.transact(account, opened)
+        self._kept = self._snapshot()
+
+    def _open(self, tx: Tx, opening: dict[str, Any] | None, asked: Settings) -> None:
+        fold = self.current(tx)
+        if fold.exists and opening is not None:
+            usual = ("learn_missing",) if asked.learn_missing is None else ()
+            configuration.check_same(opening["config"], fold.opened, self.name, fold.removed, usual)
+            if fold.own_policy is not None:
+                fold.settings.decided(fold.own_policy)
+        elif not fold.exists:
+            if opening is None or self.degraded:
+                raise no_experiment(self.name, self.account, self.degraded)
+            self.append(tx, "experiment.opened", {"account": self.account, **opening})
+            if reserve := opening["floor"]["reserve"]:
+                self.append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
+        if opening is None:
+            configuration.check_settings(asked, fold.opened, self.name)
+
+    def run(self, work: Callable[..., T], *args: Any) -> T:
+        """Run ``work(tx, *args)`` in one transaction; now and then a snapshot follows."""
+        result, kept = self.store.transact(self.account, partial(self._within, work, args))
+        if kept is not None:
+            self._keep(kept)
+        return result
+
+    def _within(
+        self, work: Callable[..., T], args: tuple[Any, ...], tx: Tx
+    ) -> tuple[T, recovery.Snapshot | None]:
+        self.degraded = self.degraded or tx.doubt
+        with self.folding:
+            result = work(tx, *args)
+            known, fold = -1 if self._kept is None else self._kept[0], self.fold
+            due = fold.seq >= known + SNAPSHOT_EVERY and fold.head == tx.row.head
+            return result, self._snapshot() if due else None
+
+    def _snapshot(self) -> recovery.Snapshot | None:
+        if self.degraded:
+            return None
+        try:
+            return recovery.snapshot(self.fold)
+        except (SurefootError, ValueError):  # a policy's state that JSON cannot say: entries can
+            return None
+
+    def _keep(self, kept: recovery.Snapshot | None) -> None:
+        """Only speed depends on snapshots, so failing to write one fails nothing."""
+        if kept is None or (self._kept is not None and kept[0] < self._kept[0]):
+            return
+        self._kept = kept
+        try:
+            self.store.snapshot(self.account, *kept, experiment=self.name)
+        except (SurefootError, OSError):
+            return
+
+    def close(self) -> None:
+        """Write a last snapshot, if there is anything new."""
+        if not self.degraded:
+            self.run(self.current)
+            if self._kept is None or self.fold.seq > self._kept[0]:
+                self._keep(self._snapshot())
+
+    def catch_up(self) -> None:
+        """Take in what others appended, without the account's lock, which they may have meanwhile.
+
+        From the newest snapshot, where that is ahead: another worker folded what came before it.
+        """
+        if self.store.account(self.account).seq > self.fold.seq + SNAPSHOT_EVERY // 2:
+            self._jump()
+        new = list(self.store.entries(self.account, self.fold.seq, limit=10 * PAGE))
+        kept = None
+        with self.folding:
+            fold = self.fold
+            follows = not (self.degraded or fold.lost) and not recovery.caught_up(
+                fold, lambda after: (entry for entry in new if entry.seq > after), None
+            )
+            known = -1 if self._kept is None else self._kept[0]
+            if follows and fold.seq >= known + SNAPSHOT_EVERY:
+                kept = self._snapshot()
+        self._keep(kept)
+        if not follows:
+            self.run(self.current)
+
+    def _jump(self) -> None:
+        kept = self.store.latest_snapshot(self.account, self.name)
+        if kept is None or kept[0] <= self.fold.seq:
+            return
+        fold = recovery.restored(self.name, self.fold.own_policy, kept)
+        with self.folding:
+            if not self.degraded and fold.seq > self.fold.seq:
+                self.fold, self._kept = fold, kept
+
+    def current(self, tx: Tx) -> Fold:
+        """The fold as of this work: what others appended is taken in, what never came is undone."""
+        if self.degraded or self.fold.follows(tx.row):
+            return self.fold
+        if recovery.caught_up(self.fold, tx.entries, tx.row) is not None:
+            fold, self.degraded = recovery.recovered(
+                self.name, self.fold.own_policy, self._kept, tx.entries, tx.row
+            )
+            self.fold = fold if fold.exists else self.fold
+        return self.fold
+
+    def grounded(self, tx: Tx) -> Fold:
+        """The fold, if it is of what was committed, though perhaps not of the newest; else a new.
+
+        It is another where a work moved it whose commit then failed.
+        """
+        fold, seq = self.fold, self.fold.seq
+        if self.degraded:
+            return fold
+        behind = not fold.lost and 0 < seq <= tx.row.seq and self.entry(tx, seq).hash == fold.head
+        return fold if behind else self.current(tx)
+
+    def sound(self, tx: Tx) -> Fold:
+        """The fold, if the ledger can be trusted; else PlayConflict."""
+        fold = self.current(tx)
+        if self.degraded:
+            raise PlayConflict(
+                f"the ledger is in doubt ({self.degraded}): nothing changes until it is right and "
+                "this agent is opened again; reports are still taken"
+            )
+        return fold
+
+    def append(self, tx: Tx, kind: str, told: dict[str, Any], **moves: Any) -> Entry | None:
+        """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
+        done = moves.pop("done", False)
+        version = self.fold.version + (kind in ("experiment.opened", "experiment.configured"))
+        entry = tx.append(kind, experiment=self.name, payload=told, config_version=version, **moves)
+        if entry is not None:
+            self.take(entry, done)
+        return entry
+
+    def take(self, entry: Entry, done: bool = False) -> None:
+        """Fold an entry that was appended, if the fold has what was there before it."""
+        if not self.degraded and self.fold.head == entry.prev:
+            self.fold.apply(entry, done)
+
+    def entry(self, tx: Tx, seq: int) -> Entry:
+        """An entry that must be there; DamagedFile if it is gone."""
+        entry = next(tx.entries(seq - 1, 1), None)
+        if entry is None or entry.seq != seq:
+            raise DamagedFile(
+                f"entry {seq} of account {self.account!r} is gone; put back the ledger that had it"
+            )
+        return entry
+
+    def version(self, tx: Tx, experiment: str, seq: int) -> int:
+        """The configuration that an entry about entry ``seq`` is under; another's: as that is."""
+        if experiment == self.name:
+            return self.fold.version
+        return self.entry(tx, seq).config_version
+
+    def differs(self, tx: Tx, play: str, row: PlayRow | None) -> bool:
+        """Whether a play's row is not as its entries left it, as far as the fold knows them."""
+        fold = self.fold
+        if fold.head != tx.row.head or (row is not None and row.experiment != self.name):
+            return False
+        return (row is not None and row.state == "open") is not (play in fold.waiting)
+
+    def doubt(self, play: str) -> DamagedFile:
+        """Explore nothing any more, as a play's row is wrong; returns the error that says so."""
+        self.degraded = self.degraded or f"the row of play {play!r} is not as its entries left it"
+        return DamagedFile(
+            f"the row of play {play!r} is gone, or is not as its entries left it; nothing was "
+            "done: put it back as surefoot verify says, and open this agent again"
+        )
+
+    def row(self, tx: Tx, name: str, report: bool = True) -> PlayRow:
+        """The row of a play of this experiment; ``report``: not by an id that may mean two."""
+        row = ids.find(tx.play, name)
+        own = name.partition(".")[0]  # of two leases' plays one may be unknown here
+        if row is None and tx.play(own) is None and self.differs(tx, own, None):
+            self.doubt(own)
+            raise self.doubt(name)
+        if row is None or row.experiment != self.name:
+            raise UnknownPlay(
+                f"play {shown(name)} was never given out by experiment {self.name!r}; report the "
+                "play that select() returned, or its id (of a play under another worker's lease "
+                "the ledger knows after that worker's next flush)"
+            )
+        ours = ids.leased_by(row.lease, self.owner)
+        if report and not ours and ids.ambiguous(name, row):
+            raise ids.given_twice(name, f"{name}.{row.lease}")
+        return row
+
+    def decide(self, tx: Tx, asked: Request, own: str | None) -> Entry:
+        """The entry of a decision: that of its id if there is one, else a new one."""
+        if own is not None:
+            row = tx.play(own)
+            if row is not None:
+                if ids.named_by_lease(own, row.lease):
+                    raise ids.other_request(own)
+                return self.repeat(tx, asked, own)
+        fold = self.current(tx)
+        if own is not None and own in fold.waiting:  # decided before: its row is gone
+            raise self.doubt(own)
+        if self.degraded:
+            play = fold.unproposed(asked.default)
+            return self._default(tx, play, asked, None, own, reason=DEGRADED)
+        play = fold.decide(asked)
+        try:
+            return self._decided(tx, play, asked, own)
+        except BaseException:
+            fold.lose()
+            raise
+
+    def _decided(self, tx: Tx, play: Play, asked: Request, own: str | None) -> Entry:
+        """Ask the account for what the policy proposed; if it says no, the default it is."""
+        fold, explores = self.fold, play.index >= 0
+        if explores and fold.settings.shadow:
+            shadow = configuration.sealed_pack(play.arm, "arm")
+            instead, allowed = play._replace(arm=None, index=-1), fold.numbers(asked.allowed)
+            return self._default(tx, instead, asked, allowed, own, reason=SHADOW, shadow=shadow)
+        kind, told = fold.proposal(play, asked, tx.now)
+        hold = play.terms.hold if explores else None
+        entry = self.append(tx, kind, told, play=own, d_held=hold or 0, gate=hold, done=True)
+        if entry is not None:
+            return entry
+        fold.lose()  # the store has less than the fold believed: it is right
+        short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
+        return self._default(tx, short, asked, told.get("allowed"), own)
+
+    def _default(
+        self, tx: Tx, play: Play, asked: Request, allowed: Any, own: str | None, **extra: Any
+    ) -> Entry:
+        """Nothing is credited before it is reported as played."""
+        fixed = {"deadline": self.fold.deadline(tx.now)}
+        told = {**payload(play, asked, allowed, fixed), **extra}
+        entry = self.append(tx, "decision.defaulted", told, play=own, done=True)
+        assert entry is not None
+        return entry
+
+    def repeat(self, tx: Tx, asked: Request, play: str) -> Entry:
+        """The entry of a play that was decided before, for the same request."""
+        row = tx.play(play)
+        if row is not None and row.experiment != self.name:
+            raise PlayConflict(
+                f"id = {play!r} was given out by experiment {row.experiment!r}; experiments that "
+                f"share an account share its ids: say '{self.name}-{play}', for example"
+            )
+        if row is None or row.request != asked.digest:
+            raise ids.other_request(play)
+        return self.entry(tx, row.seq)
+
+    def report(
+        self, tx: Tx, name: str, telling: Telling
+    ) -> tuple[Outcome, Exception | None, PlayRow | None]:
+        """Book a report; also why the policy failed to learn it, and the play's row after it."""
+        self.current(tx).unlearnt = None
+        row = self.row(tx, name)
+        outcome = self.book(tx, row, telling)
+        return outcome, self.fold.unlearnt, tx.play(row.id)
+
+    def book(self, tx: Tx, row: PlayRow, telling: Telling | Retelling) -> Outcome:
+        """Book a report of the play that a row stands for; DamagedFile where that is wrong."""
+        fold = self.current(tx)
+        if self.differs(tx, row.id, row):
+            raise self.doubt(row.id)
+        given = fold.waiting.get(row.id) or fold.given(self.entry(tx, row.seq))
+        return self.enter(tx, row, book(fold, row, given, telling))
+
+    def enter(self, tx: Tx, row: PlayRow, booked: Booked) -> Outcome:
+        """Append what a report of a play came to."""
+        version = self.version(tx, row.experiment, row.seq)
+        for event in booked.report.events:
+            entry = tx.append(
+                event.kind, experiment=row.experiment, play=row.id, d_posted=event.d_posted,
+                d_held=event.d_held, payload=event.payload, config_version=version,
+            )  # fmt: skip
+            assert entry is not None
+            self.take(entry)
+        return booked.outcome
+
+    def expire_due(self, tx: Tx, limit: int) -> list[str]:
+        """Book the plays whose reward window is over at their worst; returns their ids."""
+        expired = []
+        for row in tx.due(tx.now, limit):
+            if self.differs(tx, row.id, row):
+                self.doubt(row.id)
+            else:
+                expired.append(row)
+        for row in expired:
+            self.book(tx, row, Telling("expire"))
+        return [row.id for row in expired]
+
+    def statement(self, tx: Tx) -> Statement:
+        """The books; on a shared account slack, held and reserve are the account's."""
+        fold, row = self.current(tx), tx.row
+        account, books = fold.account, fold.books
+        account.reserve, account.posted, account.held = row.reserve, row.posted, row.held
+        posted = row.posted if self.degraded else fold.posted
+        earned = books.floor.unit.decimal(posted + books.required)
+        return dataclasses.replace(statement(books), earned=earned)
+
+    def config(self, tx: Tx) -> dict[str, Any]:
+        """The configuration in force."""
+        fold = self.current(tx)
+        config = fold.opened[0]
+        return {**config, "settings": {**config["settings"], **fold.settings._asdict()}}
+
+
+def no_experiment(
+    name: str, account: str, degraded: str | None = None, there: Iterable[str] = ()
+) -> InvalidInput:
+    """The error where nobody gave an agent to open an experiment with; ``there``: the accounts."""
+    why = f" ({degraded})" if degraded else ""
+    if listed := ", ".join(map(repr, there)):
+        why = f" (the store has the accounts {listed})"
+    return InvalidInput(
+        f"name = {name!r}: account {account!r} has no such experiment{why}; "
+        "pass an agent to open it"
+    )

@@ -1,0 +1,101 @@
+"""The ids of plays: as callers give them, as the ledger has them, and where one was given twice.
+
+Under leases two workers can be asked for one id before either knows of the other, and both answers
+are out. So a play decided under a lease is called by its id and its lease, "visit-1.web-3f-12", and
+a report says which of the two it is about: the reward of one credited to the other would overstate
+the account. At the worker that decided it, the bare id means its own play, whatever others did.
+"""
+
+from __future__ import annotations
+
+import base64
+import hashlib
+import re
+from collections.abc import Callable
+from typing import Any
+
+from surefoot._exact import shown
+from surefoot.errors import PlayConflict, UnknownPlay
+from surefoot.live.store import moves
+from surefoot.live.store.base import PlayRow
+
+Reader = Callable[[str], PlayRow | None]
+"""Finds a play by its id in the ledger."""
+_REPORTED = re.compile(rf"{moves.ID}(\.{moves.ID})?")
+
+
+def checked_id(given: Any) -> str | None:
+    """The id a caller gives a new play; None: none. InvalidInput for what can be no id of his."""
+    return None if given is None else moves.checked_new_id(given, "id")
+
+
+def reported_id(play: str) -> str:
+    """The id of a play that is reported; UnknownPlay for what can be none."""
+    if not isinstance(play, str) or not _REPORTED.fullmatch(play):
+        raise UnknownPlay(
+            f"play {shown(play)} is no play of a live agent; report the play that select() "
+            "returned, or its id, a string"
+        )
+    return play
+
+
+def public_id(play: str, told: dict[str, Any]) -> str:
+    """What callers know a play by: its id in the ledger, and what its decision says.
+
+    >>> public_id("visit-1", {}), public_id("visit-1", {"lease": "web-12"}), public_id("p-3", {})
+    ('visit-1', 'visit-1.web-12', 'p-3')
+    >>> public_id("web-12-1", {"lease": "web-12"})
+    'web-12-1'
+    >>> public_id(twin_id("visit-1", "web-12"), {"lease": "web-12", "asked": "visit-1"})
+    'visit-1.web-12'
+    """
+    lease, own = told.get("lease"), told.get("asked", play)
+    return own if lease is None or named_by_lease(own, lease) else f"{own}.{lease}"
+
+
+def named_by_lease(play: str, lease: str | None) -> bool:
+    """Whether a play was named after its lease, because its caller gave no id."""
+    return lease is not None and play.startswith(f"{lease}-")
+
+
+def leased_by(lease: str | None, owner: str) -> bool:
+    """Whether this is a lease of that owner."""
+    return lease is not None and lease.rpartition("-")[0] == owner
+
+
+def ambiguous(name: str, row: PlayRow) -> bool:
+    """Whether a bare id may mean another play than this one: it was given out under a lease."""
+    return "." not in name and row.lease is not None and not named_by_lease(row.id, row.lease)
+
+
+def given_twice(name: str, known: str) -> PlayConflict:
+    """The error for a report of a bare id that may be two plays; ``known`` is one of them."""
+    return PlayConflict(
+        f"id = {name!r} was given out under a lease, so it may be two plays, and alone it says "
+        "enough only to the worker that decided it; report the play that select() returned, or its "
+        f"own id: play.id, e.g. {known!r}"
+    )
+
+
+def other_request(own: str) -> PlayConflict:
+    """The error for an id that is there already and was asked for something else."""
+    return PlayConflict(
+        f"id = {own!r} was given out for another request; the same id gets the same "
+        "play only for the same context, allowed and default"
+    )
+
+
+def twin_id(own: str, lease: str) -> str:
+    """The ledger's id of a play whose own id it has for another one: 84 bits of a digest."""
+    digest = hashlib.sha256(f"{lease} {own}".encode()).digest()
+    return f"{lease}-{base64.urlsafe_b64encode(digest)[:14].decode()}"
+
+
+def find(read: Reader, name: str) -> PlayRow | None:
+    """The play that a caller names, if it is in the ledger; of a bare id, the play that has it."""
+    own, _, lease = name.partition(".")
+    row = read(own)
+    if not lease or (row is not None and row.lease == lease):
+        return row
+    row = read(twin_id(own, lease))
+    return row if row is not None and row.lease == lease else None
