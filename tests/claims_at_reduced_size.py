@@ -4,8 +4,8 @@ import polars as pl
 
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.runner import choose
-from surefoot.study import groups
-from surefoot.study.claims import claims
+from surefoot.study import runs as of_panels
+from surefoot.study.findings import claims
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import Sweep, read
 
@@ -18,7 +18,7 @@ def check(problem: str, runs: int = 10, **changes) -> dict[str, bool]:
 
 def rows(panel, runs: int = 2, engine: str = "plain") -> pl.DataFrame:
     """The tidy rows of one panel."""
-    plan = groups.plan([panel])
+    plan = of_panels.joint_plan([panel])
     loops = PLAIN if engine == "plain" else choose(engine)
-    tables = [groups.frame([panel], plan, run, plan.run(run, loops)) for run in range(runs)]
+    tables = [of_panels.rows([panel], plan, run, plan.run(run, loops)) for run in range(runs)]
     return pl.concat(tables)

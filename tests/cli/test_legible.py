@@ -56,10 +56,8 @@ def test_every_command_prints(shop, monkeypatch, name, encoding):
     monkeypatch.chdir(shop)
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("surefoot.study.style.FORMATS", ("png",))
-    for module in ("plan_figure", "replay_figure"):
-        monkeypatch.setattr(f"surefoot.study.{module}.draw", lambda *_: [])
-    monkeypatch.setattr("surefoot.study.plan_findings.FILES", ("plan.json",))
-    monkeypatch.setattr("surefoot.study.replay_files.draw", lambda *_: [])
+    for chart in ("draw_backtest", "draw_outlook"):
+        monkeypatch.setattr(f"surefoot.study.experiment.{chart}", lambda *_: [])
     raw = {name: io.BytesIO() for name in ("stdout", "stderr")}
     for stream, into in raw.items():
         monkeypatch.setattr(sys, stream, io.TextIOWrapper(into, encoding, write_through=True))

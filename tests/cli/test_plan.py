@@ -13,7 +13,7 @@ QUICK = (*SURE, "--means", "0.5", "0.9", "--runs", "2", "--horizon", "300")
 
 @pytest.fixture(autouse=True)
 def no_chart(monkeypatch):
-    monkeypatch.setattr("surefoot.study.plan_figure.draw", lambda prospects, stem: [])
+    monkeypatch.setattr("surefoot.study.experiment.draw_outlook", lambda prospects, stem: [])
 
 
 @pytest.fixture
@@ -131,7 +131,7 @@ def test_ctrl_c_writes_nothing(plan, tmp_path, monkeypatch):
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("surefoot.study.conduct.run_all", stopped)
+    monkeypatch.setattr("surefoot.study.runs.run_all", stopped)
     code, out, err = plan(*QUICK)
     assert (code, out) == (130, "")
     assert "stopped: nothing was written" in err

@@ -8,15 +8,15 @@ import pytest
 
 from commands import last_said
 from surefoot.cli import app
+from surefoot.study.backtest import Subject
 from surefoot.study.flights import CASES
-from surefoot.study.replay import Subject
 
 QUICK = ("--runs", "2", "--horizon", "200")
 
 
 @pytest.fixture(autouse=True)
 def no_chart(monkeypatch):
-    monkeypatch.setattr("surefoot.study.replay_files.draw", lambda findings, stem: [])
+    monkeypatch.setattr("surefoot.study.experiment.draw_backtest", lambda findings, stem: [])
 
 
 @pytest.fixture
@@ -264,7 +264,7 @@ def test_ctrl_c_writes_nothing(replay, tmp_path, log, monkeypatch):
         yield from ()
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("surefoot.study.conduct.run_all", stopped)
+    monkeypatch.setattr("surefoot.study.runs.run_all", stopped)
     code, out, err = replay(log, "--default", "old", *QUICK)
     assert (code, out) == (130, "")
     assert "stopped: nothing was written" in err

@@ -27,7 +27,7 @@ def command(problem, *words):
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
     """Figures take most of the time of a small study; ``made`` comes before this and has them."""
-    monkeypatch.setattr("surefoot.study.conduct._figures", lambda *_: [])
+    monkeypatch.setattr("surefoot.study.experiment._draw", lambda *_: [])
 
 
 @pytest.fixture(scope="module")

@@ -4,11 +4,9 @@ from html.parser import HTMLParser
 import pytest
 
 from claims_at_reduced_size import rows
-from surefoot.study.bounds import told
-from surefoot.study.claims import claims
+from surefoot.study.findings import found_in
 from surefoot.study.problems import MAIN
-from surefoot.study.report import Page, html, write
-from surefoot.study.summary import of_the_runs
+from surefoot.study.report import Page, html, write_report
 from surefoot.study.sweep import Sweep, read
 
 VOID = {"meta", "img"}
@@ -45,9 +43,7 @@ def pages(tmp_path_factory):
     for problem in MAIN:
         panel = Sweep.of(read(MAIN[problem])).but(horizon=200).panels[0]
         frame = rows(panel)
-        found = of_the_runs(panel, frame)
-        found["claims"] = [claim._asdict() for claim in claims(panel, frame)]
-        found["theory"] = told(panel, frame)
+        found = found_in(panel, frame, theory=True)
         picture = tmp_path_factory.mktemp("png") / "a.png"
         picture.write_bytes(problem.encode())
         made.append(Page(panel, found, [(picture, "μ* & <more>\nwords")]))
@@ -117,5 +113,5 @@ def test_a_claim_that_fails_is_shown_as_such(pages):
 
 
 def test_equal_studies_give_equal_pages(pages, tmp_path):
-    write(tmp_path / "report.html", pages, SUMMARY)
+    write_report(tmp_path / "report.html", pages, SUMMARY)
     assert (tmp_path / "report.html").read_text(encoding="utf-8") == html(pages, SUMMARY)

@@ -116,7 +116,7 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
     Python: `python verifier.py FILE`. Keep the head it prints elsewhere.
     """
     from surefoot.errors import InvalidInput
-    from surefoot.study.output import claim
+    from surefoot.study.files import claim
 
     if out.is_dir() or not out.parent.is_dir():
         raise InvalidInput(f"out = {out} must name a file in a folder that exists")

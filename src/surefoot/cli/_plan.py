@@ -13,7 +13,7 @@ from surefoot.cli._replay import AsJson, Base, Seed, Workers
 from surefoot.cli._tables import show_table
 
 if TYPE_CHECKING:
-    from surefoot.study.plan_findings import Prospects
+    from surefoot.study.outlook import Prospects
 
 Default = Annotated[float, typer.Option(help="What the default is known to pay a play.")]
 Alpha = Annotated[
@@ -88,16 +88,15 @@ def plan(
       surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
           money that can also be lost, and 100 that may go at once
     """
-    from surefoot.study.output import to_json
-    from surefoot.study.plan import Outlook
-    from surefoot.study.plan_findings import Prospects, claim, write
+    from surefoot.study.experiment import claim, write
+    from surefoot.study.files import to_json
+    from surefoot.study.outlook import Outlook, Prospects
 
     _within(default, *reward_range)
     plausible = _plausible(means, mean, arms)
     outlook = Outlook(
         default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
     )
-    _can_draw()
     claim(outlook, out, overwrite=overwrite)
     if watch(outlook.steps(workers)).stopped:
         tell("stopped: nothing was written")
@@ -124,7 +123,7 @@ def _plausible(
 ) -> list[Any]:
     """What the arms may pay, from whichever way it was given."""
     from surefoot.errors import InvalidInput
-    from surefoot.study.plan import spaced
+    from surefoot.study.outlook import spaced
 
     if mean and means is not None:
         raise InvalidInput("--means and --mean exclude each other; give one")
@@ -137,17 +136,6 @@ def _plausible(
     return list(spaced(*means, arms=10 if arms is None else arms))
 
 
-def _can_draw() -> None:
-    """Miss a package before any run, not after all of them."""
-    from importlib.util import find_spec
-
-    from surefoot.errors import missing_extra
-
-    for package in ("numba", "matplotlib"):
-        if find_spec(package) is None:
-            raise missing_extra("study", package)
-
-
 @telling()
 def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
@@ -155,8 +143,8 @@ def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from surefoot.study.plan import PLAUSIBLE
-    from surefoot.study.replay_numbers import amount, full, percent
+    from surefoot.study.numbers import amount, full, percent
+    from surefoot.study.outlook import PLAUSIBLE
 
     console = Console(highlight=False, markup=False)
     console.print(prospects.headline(), style="bold")

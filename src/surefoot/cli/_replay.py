@@ -13,8 +13,7 @@ from surefoot.cli._progress import drawing, tell, watch
 from surefoot.cli._tables import show_table
 
 if TYPE_CHECKING:
-    from surefoot.study.replay import Backtest
-    from surefoot.study.replay_findings import Findings
+    from surefoot.study.backtest import Backtest, Findings
 
 OUT = Path("out")
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -156,8 +155,8 @@ def replay(
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
     """
+    from surefoot.study.backtest import Backtest
     from surefoot.study.log import within
-    from surefoot.study.replay import Backtest
 
     told = {
         "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
@@ -174,11 +173,11 @@ def replay(
 def _run(
     backtest: Backtest, folder: Path, overwrite: bool, workers: int | None, *, as_json: bool
 ) -> None:
-    from surefoot.study.output import to_json
-    from surefoot.study.replay_files import claim, write
-    from surefoot.study.replay_findings import Findings
+    from surefoot.study.backtest import Findings
+    from surefoot.study.experiment import claim, write
+    from surefoot.study.files import to_json
 
-    claim(backtest, folder, overwrite)
+    claim(backtest, folder, overwrite=overwrite)
     if watch(backtest.steps(workers)).stopped:
         tell("stopped: nothing was written")
         raise typer.Exit(130)
@@ -194,8 +193,8 @@ def _subject(
 ) -> Any:
     """The log of one's own, or a built-in one; ``told``: the options that a log is read by."""
     from surefoot.errors import InvalidInput
+    from surefoot.study.backtest import built_in, own
     from surefoot.study.log import USUAL, Spelling
-    from surefoot.study.replay import built_in, own
 
     if file is None:
         for option, value in told.items():
@@ -219,8 +218,8 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from surefoot.study.replay import GUARDED
-    from surefoot.study.replay_numbers import amount, full, percent, scale
+    from surefoot.study.backtest import GUARDED
+    from surefoot.study.numbers import amount, full, percent, scale
 
     console = Console(highlight=False, markup=False)
     always = f"above always\n{findings.backtest.shown}"
@@ -266,7 +265,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
 
 def _gain(values: dict[str, float], beside: float) -> str:
     """Mean, and below it least and most, as all of the column."""
-    from surefoot.study.replay_numbers import amount
+    from surefoot.study.numbers import amount
 
     mean, low, high = (amount(values[key], beside, signed=True) for key in ("mean", "min", "max"))
     return mean if low == high else f"{mean}\n{low} to {high}"
@@ -274,7 +273,7 @@ def _gain(values: dict[str, float], beside: float) -> str:
 
 def _plays(values: dict[str, float]) -> str:
     """The same for what is counted."""
-    from surefoot.study.replay_numbers import amount, full
+    from surefoot.study.numbers import amount, full
 
     mean, low, high = values["mean"], values["min"], values["max"]
     if high < 100_000:

@@ -275,10 +275,10 @@ class _How(NamedTuple):
 
 def _study(problem: str, how: _How, **changes: Any) -> None:
     """Do the main panel of a problem, or all panels, with some settings changed."""
-    from surefoot.study.conduct import conclude, conduct
-    from surefoot.study.output import to_json
+    from surefoot.study.experiment import run_study, write_study
+    from surefoot.study.files import to_json
     from surefoot.study.problems import MAIN
-    from surefoot.study.store import Store, asked_for
+    from surefoot.study.results import Store, asked_for
     from surefoot.study.sweep import Sweep, paper, read
 
     usual = Sweep.of(*paper()) if problem == "all" else Sweep.of(read(MAIN[problem]))
@@ -287,10 +287,10 @@ def _study(problem: str, how: _How, **changes: Any) -> None:
     store = Store(out, sweep, resume=resume, overwrite=how.overwrite, theory=how.theory)
     if resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
-    total, stopped = watch(conduct(store, how.workers))
+    total, stopped = watch(run_study(store, how.workers))
     _tell_kept(store, total, stopped)
     with drawing(len(sweep.panels), "panels") as drawn:
-        summary = conclude(store, drawn)
+        summary = write_study(store, drawn)
     echo_json(to_json(summary)) if how.as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)
@@ -317,7 +317,7 @@ def _show(summary: dict[str, Any], out: Path) -> None:
     from rich.console import Console
     from rich.table import Table
 
-    from surefoot.study.caption import brief
+    from surefoot.study.numbers import brief
     from surefoot.study.verdict import EACH, tally
 
     several = len({panel["problem"] for panel in summary["panels"]}) > 1
@@ -366,7 +366,7 @@ def _unproved(panel: dict[str, Any]) -> Iterator[str]:
 
 
 def _spread(values: dict[str, float]) -> str:
-    from surefoot.study.caption import brief
+    from surefoot.study.numbers import brief
 
     mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
     return f"{mean}\n" + ("" if low == high else f"[dim]{low} to {high}[/]")

@@ -30,12 +30,12 @@ def warmup() -> None:
 def _loops() -> Iterator[str]:
     """Compile the loops of the paper's four problems; the names of those that were missing."""
     from surefoot.simulation.runner import choose, compile_ahead, warm
-    from surefoot.study import groups
+    from surefoot.study import runs
     from surefoot.study.sweep import paper
 
     engine = choose("compiled")
     for problem in ("cmab", "clb", "cccb", "mv"):
-        plan = groups.plan(paper(problem)[:1])
+        plan = runs.joint_plan(paper(problem)[:1])
         if not warm(plan, engine):
             tell(f"compiling the loops of study {problem}")
             compile_ahead(plan, engine)

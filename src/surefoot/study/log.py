@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import csv
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.study import log_csv
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 _PARQUET = b"PAR1"
 _NO_ARM = ("nan", "nat", "<na>")
@@ -81,7 +83,7 @@ def read(
     try:
         with path.open("rb") as file:
             head = file.read(4096)
-        if b"\0" in head and not head.startswith((_PARQUET, *log_csv.COMPRESSED)):
+        if b"\0" in head and not head.startswith((_PARQUET, *COMPRESSED)):
             raise InvalidInput(
                 f"{path} holds NUL bytes and is neither CSV nor Parquet; save it as CSV in UTF-8"
             )
@@ -158,7 +160,7 @@ def _parquet(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
 
 def _csv(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
     """Both columns as text, so that nothing is guessed from the first rows."""
-    table = log_csv.read(path, arm, reward, spelling.delimiter)
+    table = read_table(path, arm, reward, spelling.delimiter)
     arms, rewards = table.column(arm), table.column(reward)
     for column in (arms, rewards):
         for row in column.str.contains("\0", literal=True).arg_true()[:1]:
@@ -259,3 +261,161 @@ def _is_number(text: str) -> bool:
     except ValueError:
         return False
     return True
+
+
+DELIMITERS = ",;\t|"
+"""What may separate the columns where nothing is said."""
+COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
+_HEAD = 1_000  # lines that a header may take
+
+
+@dataclass(frozen=True)
+class Table:
+    """A CSV whose rows are all as wide as its header; ``place(row)`` tells where one is."""
+
+    path: Path
+    delimiter: str
+    header: list[str]
+    frame: pl.DataFrame
+
+    def column(self, name: str) -> pl.Series:
+        """The column of a name that the header has once."""
+        return self.frame.to_series(self.header.index(name)).rename(name)
+
+    def place(self, row: int) -> str:
+        """The line of the file that a row, counted from 0, begins on."""
+        for number, (line, _) in enumerate(_records(self.path, self.delimiter)):
+            if number == row + 1:
+                return f"line {line}"
+        return f"row {row + 1}"
+
+
+def read_table(path: Path, arm: str, reward: str, delimiter: str | None) -> Table:
+    """Read a CSV. Raises InvalidInput for one that is not a table with both columns, once each."""
+    import polars as pl
+
+    delimiter, header = _header(path, (arm, reward), delimiter)
+    try:
+        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, glob=False)
+    except pl.exceptions.PolarsError:
+        _refuse_ragged(path, delimiter, len(header))
+        _refuse_bytes(path)
+        raise
+    if frame.width != len(header):
+        raise InvalidInput(f"cannot read the header of {path}: mend its quotes")
+    last = frame.to_series(-1)
+    if last.null_count():
+        full = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
+        frame = frame.head(full[-1] + 1 if len(full) else 0)  # blank lines at the end
+        last = frame.to_series(-1)
+    if last.null_count() or _ends_with(path, delimiter):
+        _refuse_ragged(path, delimiter, len(header))
+    return Table(path, delimiter, header, frame)
+
+
+def _header(path: Path, wanted: tuple[str, str], delimiter: str | None) -> tuple[str, list[str]]:
+    """What separates the columns, and their names."""
+    import polars as pl
+
+    try:
+        lines = pl.read_lines(path, n_rows=_HEAD, glob=False).to_series().to_list()
+    except pl.exceptions.PolarsError:
+        _refuse_bytes(path)
+        raise
+    if not any(line.strip("\r") for line in lines):
+        raise InvalidInput(f"{path} is empty; give a log with a header and a row a play")
+    if any("\r" in line.rstrip("\r") for line in lines[:1]):
+        raise InvalidInput(
+            f"{path} ends its lines with CR alone; save it with LF or CR LF at the end of a line"
+        )
+    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or delimiter > "~"):
+        raise InvalidInput(f"--delimiter {delimiter} must be one character, such as ; or | or tab")
+    found = {
+        mark: next(fields for _, fields in _split(lines, mark) if fields)
+        for mark in ([delimiter] if delimiter else DELIMITERS)
+    }
+    choice = next(
+        (mark for mark, names in found.items() if set(wanted) <= set(names)),
+        max(found, key=lambda mark: len(found[mark])),
+    )
+    for option, name in zip(("--arm-column", "--reward-column"), wanted, strict=True):
+        _once(path, found[choice], name, option, guessed=delimiter is None)
+    return choice, found[choice]
+
+
+def _once(path: Path, names: list[str], name: str, option: str, *, guessed: bool) -> None:
+    if (count := names.count(name)) == 1:
+        return
+    if count:
+        raise InvalidInput(f"{path} has {count} columns {name!r}; rename all but one")
+    way = f"choose with {option}"
+    if guessed and len(names) == 1:
+        way += ", or say what separates them with --delimiter"
+    shown = ", ".join(map(repr, names))
+    raise InvalidInput(f"{path} has no column {name!r}; its columns are {shown}: {way}")
+
+
+def _split(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """The line each record begins on, from 1, and its fields; none for a blank line."""
+    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
+    begins = 1
+    try:
+        for fields in rows:
+            if begins == 1 and fields:
+                fields[0] = fields[0].removeprefix("\ufeff")
+            yield begins, fields
+            begins = rows.line_num + 1
+    except csv.Error:  # a field longer than csv reads: nothing behind it is named
+        return
+
+
+def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
+    """All records of a file from its header on."""
+    import polars as pl
+
+    lines = pl.read_lines(path, glob=False).to_series().to_list()
+    begun = False
+    for line, fields in _split(lines, delimiter):
+        begun = begun or bool(fields)
+        if begun:
+            yield line, fields
+
+
+def _refuse_ragged(path: Path, delimiter: str, width: int) -> None:
+    for line, fields in _records(path, delimiter):
+        if fields and len(fields) != width:
+            noun = "field" if len(fields) == 1 else "fields"
+            raise InvalidInput(
+                f"line {line} of {path} has {len(fields)} {noun}, its header has {width}; put "
+                f"quotes around what holds a {_called(delimiter)}, a decimal comma say, or "
+                "separate the columns by another mark and name it with --delimiter"
+            )
+
+
+def _refuse_bytes(path: Path) -> None:
+    """Refuse what is not UTF-8 by its line; of a compressed file polars says so, without."""
+    with path.open("rb") as file:
+        if file.read(4).startswith(COMPRESSED):
+            return
+        file.seek(0)
+        for number, line in enumerate(file, 1):
+            try:
+                line.decode("utf-8")
+            except UnicodeDecodeError:
+                raise InvalidInput(
+                    f"line {number} of {path} is not in UTF-8; save the file as CSV in UTF-8, "
+                    "with iconv say"
+                ) from None
+
+
+def _ends_with(path: Path, delimiter: str) -> bool:
+    """Whether a file breaks off behind a delimiter, which polars overlooks."""
+    with path.open("rb") as file:
+        file.seek(0, 2)
+        file.seek(max(0, file.tell() - 1))
+        return file.read() == delimiter.encode()
+
+
+def _called(delimiter: str) -> str:
+    names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
+    return names.get(delimiter, repr(delimiter))

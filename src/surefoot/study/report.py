@@ -11,9 +11,9 @@ from html import escape
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from surefoot.study.caption import amount, brief
-from surefoot.study.claims import RULES, UNDECIDED
-from surefoot.study.output import replacing
+from surefoot.study.files import replacing
+from surefoot.study.findings import RULES, UNDECIDED
+from surefoot.study.numbers import brief, plain
 from surefoot.study.panel import Panel
 from surefoot.study.verdict import EACH, tally
 
@@ -68,7 +68,7 @@ _SHORT = {
 }
 
 
-def write(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> None:
+def write_report(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> None:
     """Write the report of some panels.
 
     The pictures are read from their files and put into the page.
@@ -223,7 +223,7 @@ def _theory(found: dict[str, Any]) -> str:
             continue
         kind = "proved" if bound["trusted"] else "order, scaled to end at the curve"
         note = escape(f"{bound['source']}; {bound['note']}")
-        rows.append([bound["agent"], kind, amount(round(bound["regret"])), note])
+        rows.append([bound["agent"], kind, plain(round(bound["regret"])), note])
     heads = ["curve", "bound", "value at T", "source"]
     return plays + _table("Regret bounds", heads, rows)
 

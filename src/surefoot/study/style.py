@@ -15,7 +15,7 @@ import numpy as np
 
 from surefoot.errors import missing_extra
 from surefoot.study import fonts
-from surefoot.study.output import replacing
+from surefoot.study.files import FORMATS, replacing
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -43,7 +43,6 @@ DEFAULT = Curve(QUIET, (0, (9, 3)), 1.3)
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, width and height, as fractions of a panel."""
 
-FORMATS = ("png", "svg", "pdf")
 _RC: Any = {
     "font.size": 9.5,
     "axes.edgecolor": QUIET,

@@ -8,7 +8,7 @@ from typing import Any
 
 from scipy.special import stdtrit
 
-from surefoot.study.caption import brief, counted
+from surefoot.study.numbers import brief, counted
 
 LEAST_RUNS = 5
 """No verdict is drawn from fewer: what happens in half of all runs, four may all miss."""

@@ -1,21 +1,242 @@
-"""What a plan says: promises that are exact, predictions with what they assume, and the words."""
+"""Before going live: what is sure without a single reward, and what a simulation predicts."""
 
 from __future__ import annotations
 
-from pathlib import Path
-from typing import Any
+from collections.abc import Sequence
+from dataclasses import dataclass
+from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
+from typing import Any, Final
 
 import numpy as np
 
+from surefoot._exact import exact
+from surefoot.agents import GenCB
+from surefoot.environments import BernoulliArms
+from surefoot.errors import InvalidInput
+from surefoot.floors import RewardFloor
+from surefoot.simulation import Plan
+from surefoot.simulation.checks import positive
+from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
-from surefoot.study import output
-from surefoot.study.output import versions, write_json
-from surefoot.study.plan import PLAUSIBLE, POOR, Outlook, Point
-from surefoot.study.replay import POLICIES, gain
-from surefoot.study.replay_numbers import amount, full, percent
-from surefoot.study.style import FORMATS
+from surefoot.study.backtest import MAX_ARMS, MAX_RUNS, POLICIES, explorable, gain
+from surefoot.study.files import versions
+from surefoot.study.numbers import amount, full, percent
+from surefoot.study.runs import Simulation
 from surefoot.study.verdict import few, margin
 from surefoot.theory import self_funding
+
+PLAUSIBLE: Final = "plausible"
+"""The arms as planned for."""
+POOR: Final = "poor"
+"""Every arm pays the least that is plausible."""
+
+DAYS: Final = {"1 day": 1, "1 week": 7, "1 month": 30}
+AHEAD: Final = 100_000
+"""Plays to look ahead where no traffic is given."""
+MOST_AHEAD: Final = 1_000_000
+"""A month of more traffic is not simulated to its end, unless asked for."""
+
+# On the rewards' own scale a share has some 2,000 digits at most; a prediction needs fewer.
+_DOWN = Context(prec=40, rounding=ROUND_FLOOR)
+_UP = Context(prec=40, rounding=ROUND_CEILING)
+
+
+@dataclass(frozen=True, slots=True)
+class Point:
+    """What is sure by some play, whatever the arms pay."""
+
+    label: str
+    plays: int
+    largest_loss: Decimal
+    """The most that can be lost against playing the default alone."""
+    forced: int
+    """The most default plays the gate can force."""
+
+
+class Outlook(Simulation):
+    """A problem before its first play: exact promises, and scenarios to simulate.
+
+    ``default``, ``alpha``, ``reward_range``, ``reserve``: as ``RewardFloor``. ``means``: what the
+    arms may plausibly pay, one each, within the range; ``traffic``: plays a day, or None.
+    ``horizon``: plays to look ahead; None takes 30 days of traffic, at most 1,000,000, or 100,000.
+    ``policy``: "ucb1" or "klucb". Raises InvalidInput where they do not fit.
+
+    Simulated is ``GenCB`` over the policy, the default competing, each reward one end of the
+    range: with their means fixed, the noisiest rewards there are.
+
+    >>> outlook = Outlook(0.7, 0.05, means=[0.5, 0.8], traffic=1000)
+    >>> outlook.first_exploration, [str(point.largest_loss) for point in outlook.points()]
+    (20, ['35.000', '245.000', '1050.000'])
+
+    Holds when: ``first_exploration`` and ``points`` on every path, as ``self_funding``; what is
+    simulated as far as the arms are as planned and independent over time. Does not hold when:
+    rewards come late or drift: the promise stands, but exploring begins later.
+    """
+
+    chart = "plan"
+    tables = ("plan.json",)
+
+    def __init__(
+        self,
+        default: Any,
+        alpha: Any,
+        means: Sequence[Any],
+        reward_range: tuple[Any, Any] = (0, 1),
+        reserve: Any = 0,
+        traffic: int | None = None,
+        horizon: int | None = None,
+        policy: str = "ucb1",
+        runs: int = 30,
+        seed: Any = 0,
+    ) -> None:
+        if policy not in POLICIES:
+            known = " or ".join(map(repr, POLICIES))
+            raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
+        self.floor = RewardFloor(default, alpha, reward_range, reserve)
+        self.terms = explorable(self.floor)
+        self.means = _plausible(means, self.floor)
+        self.traffic = None if traffic is None else positive(traffic, "traffic")
+        ahead = AHEAD if self.traffic is None else min(MOST_AHEAD, 30 * self.traffic)
+        self.horizon = ahead if horizon is None else positive(horizon, "horizon")
+        self.policy, self.runs = policy, positive(runs, "runs")
+        if runs > MAX_RUNS:
+            raise InvalidInput(f"runs = {runs:,} is above {MAX_RUNS:,}; the spread needs no more")
+        self._problem = (default, alpha, self.floor.reward_range, reserve)
+        self.places = self._places()
+        self.scaled = self._scaled()
+        self.plans = {PLAUSIBLE: self._plan(self.means, seed)}
+        self.seed = self.plans[PLAUSIBLE].entropy
+        least = min(self.means)
+        if least < self.value:
+            self.plans[POOR] = self._plan([least] * len(self.means), self.seed)
+
+    @property
+    def value(self) -> Decimal:
+        """What a default play pays."""
+        value = self.floor.default
+        assert isinstance(value, Decimal)  # a plan is for a constant default
+        return value
+
+    @property
+    def break_even(self) -> Decimal:
+        """What an arm must pay to fund its own exploring."""
+        return self_funding.break_even(*self._problem[:2])
+
+    @property
+    def first_exploration(self) -> int:
+        """The play of the first exploration, whatever the rewards are."""
+        return self_funding.first_exploration(*self._problem)
+
+    @property
+    def funding(self) -> list[Decimal]:
+        """The plausible means that fund themselves."""
+        default, alpha, *_ = self._problem
+        return [mean for mean in self.means if self_funding.funds_itself(mean, default, alpha)]
+
+    @property
+    def on_lattice(self) -> bool:
+        """Whether the books hold default and floor exactly; if not, exploring may wait longer."""
+        unit = self.floor.unit
+        kept, asked = unit.decimal(self.terms.value), unit.decimal(self.terms.floor)
+        return (kept, asked) == (self.value, self.break_even)
+
+    def points(self) -> list[Point]:
+        """What is sure after a day, a week and a month, or at round plays, and at the horizon."""
+        return [self._point(label, plays) for plays, label in sorted(self.places.items())]
+
+    def _point(self, label: str, plays: int) -> Point:
+        default, alpha, _, reserve = self._problem
+        loss = self_funding.largest_loss(plays, default, alpha, reserve)
+        fewest = self_funding.fewest_explorations(plays, *self._problem)
+        return Point(label, plays, loss, plays - fewest)
+
+    def _places(self) -> dict[int, str]:
+        """Plays to tell of, and their names."""
+        if self.traffic is not None:
+            named = {days * self.traffic: label for label, days in DAYS.items()}
+        else:
+            powers = (10**power for power in range(2, 10))
+            named = {plays: f"{plays:,} plays" for plays in powers if plays <= self.horizon}
+        return {self.horizon: f"{self.horizon:,} plays", **named}
+
+    def _plan(self, means: Sequence[Decimal], seed: Any) -> Plan:
+        """The same account on rewards 0 or 1: those of the range, less r_min, over its width."""
+        low, width = self._scale()
+        shares = [min(1.0, max(0.0, float(_DOWN.divide(mean - low, width)))) for mean in means]
+        agent = GenCB(POLICIES[self.policy][1](len(means)), self.scaled, None, True)
+        points = [*grid(self.horizon), *(at for at in self.places if at <= self.horizon)]
+        checkpoints = np.unique(np.array(points, dtype=np.int64))
+        return Plan({"GenCB": agent}, BernoulliArms(shares), self.horizon, seed, checkpoints)
+
+    def _scale(self) -> tuple[Decimal, Decimal]:
+        low, high = self.floor.reward_range
+        return low, high - low
+
+    def _scaled(self) -> RewardFloor:
+        """On that scale a deposit is a larger share of the default, and the hold is its floor.
+
+        A width that does not divide the amounts rounds them to the safe side: the simulated gate
+        may then open a play after ``first_exploration``.
+        Where the hold is zero nothing is ever forced: then a reserve of one a play says so.
+        """
+        low, width = self._scale()
+        value = max(Decimal("1e-9"), _DOWN.divide(self.value - low, width))
+        if not self.terms.hold:
+            return RewardFloor(value, Decimal("0.5"), reserve=self.horizon)
+        # Rounded up, so that a floor on the lattice stays on it.
+        share = _UP.divide(self.value - self.break_even, self.value - low)
+        return RewardFloor(value, share, reserve=_DOWN.divide(self.floor.reserve, width))
+
+    def settings(self) -> dict[str, Any]:
+        """What was asked, as ``plan.json`` holds it; exact decimals as strings."""
+        low, high = self.floor.reward_range
+        return {
+            "default": str(self.value),
+            "alpha": str(self.floor.alpha),
+            "reward_range": [str(low), str(high)],
+            "reserve": str(self.floor.reserve),
+            "means": [str(mean) for mean in self.means],
+            "traffic": self.traffic,
+            "horizon": self.horizon,
+            "policy": self.policy,
+            "default_competes": True,
+            "runs": self.runs,
+            "seed": self.seed,
+        }
+
+
+def spaced(low: Any, high: Any, arms: Any = 10) -> list[Decimal]:
+    """``arms`` means evenly spaced from ``high`` down to ``low``, as the paper's are.
+
+    >>> [str(mean) for mean in spaced(0.2, 0.8, arms=3)]
+    ['0.8', '0.5', '0.2']
+    """
+    count, least, most = positive(arms, "arms"), exact(low, "means"), exact(high, "means")
+    if count < 2:
+        raise InvalidInput("arms = 1 has one mean, not a range; give it with --mean")
+    if not least <= most:
+        raise InvalidInput(f"means = {low} {high} must be given as LOW HIGH, LOW <= HIGH")
+    inner = np.linspace(float(most), float(least), count)[1:-1].tolist()
+    return [most, *(exact(mean, "means") for mean in inner), least]
+
+
+def _plausible(means: Sequence[Any], floor: RewardFloor) -> list[Decimal]:
+    read = [exact(mean, "mean") for mean in means]
+    if not read:
+        raise InvalidInput("means is empty; give what each arm may plausibly pay")
+    if len(read) > MAX_ARMS:
+        raise InvalidInput(
+            f"arms = {len(read):,} is above {MAX_ARMS:,}, which a plan takes at most"
+        )
+    low, high = floor.reward_range
+    for mean in read:
+        if not low <= mean <= high:
+            raise InvalidInput(
+                f"mean = {mean} lies outside reward_range ({low}, {high}); widen the range or "
+                "correct the mean"
+            )
+    return read
+
 
 FIRST = (
     "Sure: the first exploring play is play {first:,}{day}; {before}. It holds where each play is "
@@ -113,7 +334,7 @@ class Prospects:
         return np.append(self.t.astype(float), np.nan)[after]
 
     def at(self, name: str, point: Point) -> dict[str, Any] | None:
-        """What is foretold by a point; None beyond the horizon."""
+        """What is predicted by a point; None beyond the horizon."""
         if point.plays > self.outlook.horizon:
             return None
         here = int(np.searchsorted(self.t, point.plays))
@@ -165,13 +386,13 @@ class Prospects:
         since = self.funded_from(name)
         since = np.sort(since[np.isfinite(since)]).astype(int).tolist()
         ends = {"middle": since[len(since) // 2], "last": since[-1]} if since else None
-        foretold = (self.at(name, point) for point in outlook.points())
+        predicted = (self.at(name, point) for point in outlook.points())
         return {
             "means": [str(mean) for mean in means],
             "funded_runs": len(since),
             "funded_from": ends,
             "long_run_share": self_funding.default_share(best, value, alpha),
-            "points": [point for point in foretold if point],
+            "points": [point for point in predicted if point],
         }
 
     def notes(self) -> list[str]:
@@ -236,30 +457,6 @@ class Prospects:
             "bound": full(float(here.largest_loss), figures=6),
             "printed": percent(found["long_run_share"]),
         }
-
-
-FILES = ("plan.json", *(f"plan.{ending}" for ending in FORMATS))
-"""What a plan writes."""
-
-
-def claim(outlook: Outlook, folder: Path, *, overwrite: bool = False) -> None:
-    """Make sure that a plan can be written to a folder: InvalidInput if it holds another one."""
-    found = output.settings_in(folder / FILES[0])
-    same = isinstance(found, dict) and found.get("settings") == outlook.settings()
-    output.claim(folder, FILES, overwrite=overwrite, same=same)
-
-
-def write(prospects: Prospects, folder: Path) -> dict[str, Any]:
-    """Write the chart and, last, ``plan.json`` into a folder; return the summary.
-
-    A plan that is there is replaced, and nothing else: ``claim`` the folder first.
-    """
-    from surefoot.study.plan_figure import draw
-
-    summary = prospects.summary()
-    draw(prospects, folder / "plan")
-    write_json(folder / "plan.json", summary)
-    return summary
 
 
 def _spread(values: Any) -> dict[str, float | None]:

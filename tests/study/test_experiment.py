@@ -6,10 +6,12 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study import conduct as conduct_module
-from surefoot.study.conduct import conclude, conduct
+from surefoot.study import experiment
+from surefoot.study.backtest import Backtest, Findings, Subject
+from surefoot.study.experiment import claim, run_study, write, write_study
 from surefoot.study.problems import MAIN
-from surefoot.study.store import Store
+from surefoot.study.results import Store
+from surefoot.study.runs import checkpoints
 from surefoot.study.sweep import Sweep, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(2, 3), alpha=(0.1, 0.2), horizon=250, runs=3)
@@ -17,20 +19,20 @@ SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(2, 3), alpha=(0.1, 0.2), horizon=250
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    monkeypatch.setattr(conduct_module, "_figures", lambda *_: [])
+    monkeypatch.setattr(experiment, "_draw", lambda *_: [])
 
 
 def run(folder, sweep=SWEEP, steps=None, **options):
     """Do a study, or the first so many steps of it."""
     store = Store(folder, sweep, **options)
-    for number, _ in enumerate(conduct(store), start=1):
+    for number, _ in enumerate(run_study(store), start=1):
         if number == steps:
             break
-    return conclude(store)
+    return write_study(store)
 
 
 def test_steps_tell_where_it_stands(tmp_path):
-    steps = [step for step in conduct(Store(tmp_path, SWEEP)) if step.doing != "compiling"]
+    steps = [step for step in run_study(Store(tmp_path, SWEEP)) if step.doing != "compiling"]
     assert steps[0] == ("starting", 0, 12)  # 4 panels, of 3 runs each
     assert [step.done for step in steps[1:]] == [0, 2, 4, 6, 6, 8, 10, 12]
     assert {step.total for step in steps} == {12}
@@ -64,10 +66,12 @@ def test_ctrl_c_leaves_the_run_that_it_strikes_whole(tmp_path, monkeypatch):
     assert part.read_bytes() == whole.read_bytes()
 
 
-def test_what_is_done_is_not_done_again(tmp_path, monkeypatch):
+def test_what_is_done_is_not_done_again(tmp_path):
+    def never(*_):
+        raise AssertionError
+
     run(tmp_path)
-    monkeypatch.setattr(conduct_module, "run_all", None)
-    steps = list(conduct(Store(tmp_path, SWEEP, resume=True)))
+    steps = list(run_study(Store(tmp_path, SWEEP, resume=True), spread=never))
     assert steps == [("starting", 12, 12)]
 
 
@@ -86,8 +90,8 @@ def test_the_number_of_threads_changes_nothing(tmp_path):
     results = []
     for workers in (1, 3):
         store = Store(tmp_path / str(workers), SWEEP)
-        assert [step.done for step in conduct(store, workers)][-1] == 12
-        results.append(conclude(store))
+        assert [step.done for step in run_study(store, workers)][-1] == 12
+        results.append(write_study(store))
     assert results[0] == results[1]
 
 
@@ -122,45 +126,125 @@ def test_gencb_keeps_its_floor_and_ucb1_does_not(tmp_path):
 @pytest.mark.parametrize("package", ["numba", "polars", "matplotlib"])
 def test_a_missing_extra_is_found_before_anything_is_written(tmp_path, monkeypatch, package):
     monkeypatch.setattr(
-        conduct_module, "find_spec", lambda name: None if name == package else find_spec(name)
+        experiment, "find_spec", lambda name: None if name == package else find_spec(name)
     )
     with pytest.raises(MissingExtra, match=f"{package} is not installed; in Surefoot's folder"):
-        next(conduct(Store(tmp_path / "out", SWEEP)))
+        next(run_study(Store(tmp_path / "out", SWEEP)))
     assert not (tmp_path / "out").exists()
 
 
 def test_what_does_not_fit_is_found_before_anything_is_written(tmp_path):
     with pytest.raises(InvalidInput, match="workers = 0"):
-        next(conduct(Store(tmp_path / "out", SWEEP), workers=0))
+        next(run_study(Store(tmp_path / "out", SWEEP), workers=0))
     with pytest.raises(InvalidInput, match=r"delta = 2\.0 must lie strictly between"):
-        next(conduct(Store(tmp_path / "out", SWEEP.but(delta=2.0))))
+        next(run_study(Store(tmp_path / "out", SWEEP.but(delta=2.0))))
     assert not (tmp_path / "out").exists()
 
 
 def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
     drawn = []
 
-    def draw(stem, panel, frame, theory):
-        drawn.append((stem, len(frame)))
+    def draw(store, panel, frame):
+        drawn.append((store.folder / panel.name, len(frame)))
         return []
 
-    monkeypatch.setattr(conduct_module, "_figures", draw)
+    monkeypatch.setattr(experiment, "_draw", draw)
     run(tmp_path)
     assert [stem.name for stem, _ in drawn] == [panel.name for panel in SWEEP.panels]
     assert {stem.parent for stem, _ in drawn} == {tmp_path}
-    assert {rows for _, rows in drawn} == {3 * 3 * len(conduct_module.groups.checkpoints(250))}
+    assert {rows for _, rows in drawn} == {3 * 3 * len(checkpoints(250))}
 
 
 def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
     sweep = Sweep.of(*(read(name) for name in MAIN.values())).but(horizon=60, runs=1)
     store = Store(tmp_path, sweep, theory=True)
-    steps = list(conduct(store))
+    steps = list(run_study(store))
     assert {step.total for step in steps} == {4}
     assert [step.doing for step in steps].count("compiling") <= 1
-    summary = conclude(store)
+    summary = write_study(store)
     assert [panel["problem"] for panel in summary["panels"]] == list(MAIN)
     assert all("theory" in panel for panel in summary["panels"])
     table = pl.read_parquet(tmp_path / "runs.parquet")
     assert table.columns[:7] == ["problem", "K", "d", "alpha", "rho", "agent", "run"]
     assert table.filter(problem="clb").get_column("K").null_count() > 0
     assert (tmp_path / "report.html").read_text().count("<section") == 5
+
+
+LOG = {"arm": ["a", "b", "c"] * 40, "reward": [1, 0, 1, 0, 1, 1] * 20}
+
+
+def backtest(title="Try", **options):
+    subject = Subject(LOG, "a", title, "A log.")
+    return Backtest(subject, **{"alpha": 0.1, "runs": 3, "horizon": 300, **options})
+
+
+@pytest.fixture(scope="module")
+def found():
+    done = backtest()
+    list(done.steps())
+    return Findings(done)
+
+
+def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):
+    drawn = []
+    monkeypatch.setattr(
+        "surefoot.study.experiment.draw_backtest", lambda findings, stem: drawn.append(stem)
+    )
+    summary = write(found, tmp_path / "new")
+    assert drawn == [tmp_path / "new" / "replay"]
+    assert json.loads((tmp_path / "new" / "summary.json").read_text()) == summary
+    assert pl.read_parquet(tmp_path / "new" / "runs.parquet").equals(found.frame)
+    assert found.frame.columns == [
+        "agent", "run", "t", "regret", "default_plays", "received", "slack", "minimum_slack",
+        "violating_rounds", "gain",
+    ]  # fmt: skip
+
+
+@pytest.mark.parametrize("name", Backtest.files())
+def test_a_folder_with_results_is_only_used_again_if_told_so(tmp_path, name, found):
+    (tmp_path / name).touch()
+    with pytest.raises(InvalidInput, match=f"already holds {name}; replace it with --overwrite"):
+        claim(found.backtest, tmp_path)
+    claim(found.backtest, tmp_path, overwrite=True)
+    assert (tmp_path / name).exists()  # until there is something to replace it
+
+
+def test_a_folder_of_a_study_is_never_used(tmp_path, found):
+    (tmp_path / "study.json").touch()
+    with pytest.raises(InvalidInput, match="holds a study; give another --out"):
+        claim(found.backtest, tmp_path, overwrite=True)
+
+
+def test_a_file_is_no_folder(tmp_path, found):
+    (tmp_path / "out").touch()
+    with pytest.raises(InvalidInput, match="is a file; give a folder"):
+        claim(found.backtest, tmp_path / "out")
+
+
+def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatch, found):
+    monkeypatch.setattr(
+        experiment, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+    )
+    with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
+        claim(found.backtest, tmp_path)
+
+
+def test_a_backtest_may_be_repeated_over_itself_and_over_no_other(tmp_path, found, monkeypatch):
+    monkeypatch.setattr("surefoot.study.experiment.draw_backtest", lambda findings, stem: [])
+    write(found, tmp_path)
+    claim(backtest(), tmp_path)
+    others = [backtest("Other"), *(backtest(**{key: 2}) for key in ("runs", "horizon", "seed"))]
+    for other in [*others, backtest(alpha=0.2), backtest(policy="ucb1")]:
+        with pytest.raises(InvalidInput, match=r"already holds summary\.json"):
+            claim(other, tmp_path)
+    (tmp_path / "summary.json").write_text("[]")
+    with pytest.raises(InvalidInput, match=r"already holds summary\.json"):
+        claim(backtest(), tmp_path)
+
+
+def test_a_folder_that_cannot_be_written_is_told_before_the_runs(tmp_path, found):
+    (tmp_path / "file").touch()
+    with pytest.raises(OSError, match="Not a directory"):
+        claim(found.backtest, tmp_path / "file" / "out")
+    claim(found.backtest, tmp_path / "new" / "out")
+    assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -5,10 +5,10 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from surefoot.study import replay_figure, style
-from surefoot.study.replay import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest, Subject
-from surefoot.study.replay_findings import Findings
-from surefoot.study.replay_numbers import amount
+from surefoot.study import charts, style
+from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest, Findings, Subject
+from surefoot.study.numbers import amount
+from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, Prospects
 
 
 def findings(log, default="a", **options):
@@ -33,7 +33,7 @@ def drawn(monkeypatch, tmp_path):
     def draw(found):
         kept = []
         monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-        replay_figure.draw(found, tmp_path / "x")
+        charts.draw_backtest(found, tmp_path / "x")
         return kept[0]
 
     return draw
@@ -53,7 +53,7 @@ def drawn(monkeypatch, tmp_path):
 def test_every_outcome_can_be_drawn(tmp_path, monkeypatch, means, options):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     found = findings(log(means, spread=0.3 * means[0]), **options)
-    (file,) = replay_figure.draw(found, tmp_path / "replay")
+    (file,) = charts.draw_backtest(found, tmp_path / "replay")
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
@@ -136,7 +136,7 @@ def test_a_label_that_no_font_has_is_told_in_one_line(tmp_path, monkeypatch):
     data = {"arm": ["\N{CJK UNIFIED IDEOGRAPH-5ABD}", "b"] * 30, "reward": [1, 1] * 30}
     found = findings(data, "\N{CJK UNIFIED IDEOGRAPH-5ABD}", horizon=100)
     with pytest.warns(UserWarning, match="^no font of this machine has .*fonts-noto") as told:
-        assert replay_figure.draw(found, tmp_path / "x")
+        assert charts.draw_backtest(found, tmp_path / "x")
     assert len(told) == 1
 
 
@@ -203,3 +203,66 @@ def test_what_only_plays_the_default_gains_nothing_and_leaves_no_doubt(drawn):
     left = drawn(found).axes[0]
     assert left.get_title(loc="left") == "What exploring changed"
     assert "guarded\n0" in {text.get_text() for text in left.texts}
+
+
+def prospects(*arguments, **options):
+    outlook = Outlook(*arguments, **{"horizon": 300, "runs": 3, **options})
+    list(outlook.steps(engine="plain"))
+    return Prospects(outlook)
+
+
+@pytest.fixture
+def drawn_of_figure(monkeypatch, tmp_path):
+    """Draw, and get the figure instead of its files."""
+
+    def draw(found):
+        kept = []
+        monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
+        charts.draw_outlook(found, tmp_path / "x")
+        return kept[0]
+
+    return draw
+
+
+@pytest.mark.parametrize(
+    ("arguments", "options"),
+    [
+        ((0.7, 0.05, [0.8, 0.2]), {}),
+        ((0.7, 0.05, [0.8, 0.75]), {}),  # no poor scenario
+        ((0.7, 0.05, [0.1]), {"horizon": 1}),
+        ((7e8, 0.05, [8e8, 2e8], (0, 1e9)), {"traffic": 10}),
+        ((0.7, 0.05, [0.9], (0.68, 1)), {}),  # nothing is forced
+    ],
+)
+def test_every_outlook_can_be_drawn_and_stays_on_the_sheet(drawn_of_figure, arguments, options):
+    figure = drawn_of_figure(prospects(*arguments, **options))
+    figure.canvas.draw()
+    left, right = (axes.get_tightbbox() for axes in figure.axes)
+    assert left.x0 >= 0
+    assert left.x1 < right.x0
+    assert right.x1 <= figure.bbox.x1
+
+
+def test_it_is_written(tmp_path, monkeypatch):
+    monkeypatch.setattr(style, "FORMATS", ("png",))
+    (file,) = charts.draw_outlook(prospects(0.7, 0.05, [0.8, 0.2]), tmp_path / "plan")
+    assert file.read_bytes().startswith(b"\x89PNG")
+
+
+def test_the_panels_show_what_they_say_of_figure(drawn_of_figure):
+    found = prospects(0.7, 0.05, [0.8, 0.2], reserve=1)
+    left, right = drawn_of_figure(found).axes
+    shares = {tuple(line.get_ydata()) for line in left.lines}
+    gains = {tuple(line.get_ydata()) for line in right.lines}
+    for name in (PLAUSIBLE, POOR):
+        for curves, values in ((shares, found.share(name)), (gains, found.gain(name))):
+            ends = values.mean(axis=0), values.min(axis=0), values.max(axis=0)
+            assert {tuple(end) for end in ends} <= curves
+    most = charts.forced(found)
+    assert most[-1] == pytest.approx(found.outlook.points()[-1].forced / 300)
+    assert tuple(most) in shares
+    assert any(np.allclose(line.get_ydata(), -(0.035 * found.t + 1)) for line in right.lines
+               if len(line.get_ydata()) == len(found.t))  # fmt: skip
+    words = " ".join(text.get_text() for text in right.texts)
+    assert "floor: never below" in words
+    assert "as planned" in words

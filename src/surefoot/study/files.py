@@ -5,9 +5,10 @@ from __future__ import annotations
 import json
 import platform
 import signal
+import tempfile
 import threading
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from importlib import metadata
 from pathlib import Path
 from typing import Any
@@ -16,6 +17,8 @@ import surefoot
 from surefoot import _files
 from surefoot.errors import InvalidInput
 
+FORMATS = ("png", "svg", "pdf")
+"""Of every figure."""
 _MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
 
 
@@ -42,9 +45,29 @@ def claim(folder: Path, names: Sequence[str], *, overwrite: bool, same: bool = F
         raise InvalidInput(
             f"{folder} already holds {taken[0]}; replace it with --overwrite, or give another --out"
         )
+    probe(folder)
 
 
-def settings_in(file: Path) -> Any:
+def probe(folder: Path) -> None:
+    """Raise OSError unless files can be written to a folder, which is left as it was.
+
+    >>> probe(Path("/dev/null/there"))
+    Traceback (most recent call last):
+    ...
+    NotADirectoryError: [Errno 20] Not a directory: '/dev/null/there'
+    """
+    made = [place for place in (folder, *folder.parents) if not place.exists()]
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        with tempfile.TemporaryFile(dir=folder):
+            pass
+    finally:
+        for place in made:
+            with suppress(OSError):
+                place.rmdir()
+
+
+def read_json(file: Path) -> Any:
     """The JSON in a file, None where there is none that can be read."""
     try:
         return json.loads(file.read_text(encoding="utf-8"))

@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import pytest
 
 import surefoot
-from surefoot.study.output import replacing, to_json, uninterrupted, versions, write_json
+from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
 
 
 def interrupted(target):

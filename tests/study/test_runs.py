@@ -4,14 +4,14 @@ import pytest
 
 from surefoot.errors import InvalidInput
 from surefoot.simulation.compiled import PLAIN
-from surefoot.study import groups
+from surefoot.study import runs
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import Sweep, paper, read
 
 
 def test_panels_that_differ_in_alpha_share_base_paths():
     panels = Sweep.of(read(MAIN["cmab"])).but(K=(3,), alpha=(0.05, 0.1, 0.15), horizon=50).panels
-    plan = groups.plan(panels)
+    plan = runs.joint_plan(panels)
     assert len(plan.agents) == 9
     assert len(plan.paths) == 2  # UCB1's, also GenCB's, and ConUCB's
     assert not plan.stepwise
@@ -20,9 +20,9 @@ def test_panels_that_differ_in_alpha_share_base_paths():
 def test_a_panel_comes_out_the_same_alone_and_in_company():
     sweep = Sweep.of(read(MAIN["cmab"])).but(K=(3,), alpha=(0.1, 0.2), horizon=300)
     together, alone = sweep.panels, [sweep.panels[1]]
-    plan, own = groups.plan(together), groups.plan(alone)
-    both = groups.frame(together, plan, 4, plan.run(4, PLAIN))
-    assert both.filter(alpha=0.2).equals(groups.frame(alone, own, 4, own.run(4, PLAIN)))
+    plan, own = runs.joint_plan(together), runs.joint_plan(alone)
+    both = runs.rows(together, plan, 4, plan.run(4, PLAIN))
+    assert both.filter(alpha=0.2).equals(runs.rows(alone, own, 4, own.run(4, PLAIN)))
     assert both.columns[:6] == ["problem", "K", "alpha", "agent", "run", "t"]
     assert both.get_column("agent").unique(maintain_order=True).to_list() == list(
         sweep.panels[0].names()
@@ -32,7 +32,7 @@ def test_a_panel_comes_out_the_same_alone_and_in_company():
 
 @pytest.mark.parametrize("horizon", [2, 150, 200, 201, 5_000, 10**9])
 def test_the_first_plays_are_all_noted_and_the_horizon_is(horizon):
-    noted = groups.checkpoints(horizon)
+    noted = runs.checkpoints(horizon)
     dense = min(200, horizon)
     assert noted[:dense].tolist() == list(range(1, dense + 1))
     assert noted[-1] == horizon
@@ -43,12 +43,12 @@ def test_the_first_plays_are_all_noted_and_the_horizon_is(horizon):
 def test_panels_that_differ_in_more_than_alpha_make_no_plan():
     panels = Sweep.of(read(MAIN["cmab"])).but(K=(2, 3), horizon=50).panels
     with pytest.raises(InvalidInput, match=r"cmab-K3-alpha.* in alpha only"):
-        groups.plan(panels)
+        runs.joint_plan(panels)
 
 
 def test_no_panel_of_the_paper_is_driven_play_by_play():
     for panels in Sweep.of(*paper()).but(horizon=50).groups.values():
-        plan = groups.plan(panels)
+        plan = runs.joint_plan(panels)
         assert not plan.stepwise
         assert len(plan.paths) == (1 if panels[0].comparator is None else 2)
 
@@ -56,8 +56,8 @@ def test_no_panel_of_the_paper_is_driven_play_by_play():
 @pytest.mark.parametrize("problem", MAIN)
 def test_a_table_tells_where_a_row_belongs_and_parts_add_up(problem):
     panel = Sweep.of(read(MAIN[problem])).but(horizon=120).panels[0]
-    plan = groups.plan([panel])
-    frame = groups.frame([panel], plan, 2, plan.run(2, PLAIN))
+    plan = runs.joint_plan([panel])
+    frame = runs.rows([panel], plan, 2, plan.run(2, PLAIN))
     assert frame.columns == [
         "problem", *panel.axes, "agent", "run", "t", *panel.measures(),
     ]  # fmt: skip

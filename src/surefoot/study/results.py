@@ -1,4 +1,4 @@
-"""Finished runs on disk: one file a run, whole or not there, so a study can stop anywhere."""
+"""Finished runs on disk and how they are read: one file a run, whole or not there."""
 
 from __future__ import annotations
 
@@ -7,16 +7,18 @@ import shutil
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+
 from surefoot import _compile
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.study.output import replacing, versions, write_json
-from surefoot.study.panel import checked
+from surefoot.study.files import FORMATS, replacing, versions, write_json
+from surefoot.study.panel import Panel, checked
 from surefoot.study.problems import PROBLEMS
-from surefoot.study.style import FORMATS
 from surefoot.study.sweep import Sweep
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 MANIFEST = "study.json"
 _FORMAT = 2
@@ -218,3 +220,20 @@ def _clear(folder: Path) -> None:
     shutil.rmtree(folder / "parts", ignore_errors=True)
     for name in [*figures, "summary.json", "runs.parquet", "report.html", MANIFEST]:
         (folder / name).unlink(missing_ok=True)
+
+
+def of_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
+    """The rows of one panel."""
+    return frame.filter(problem=panel.problem, **panel.place)
+
+
+def curves(frame: pl.DataFrame, name: str, measure: str) -> Any:
+    """One agent's measure in one panel, as an array of shape (runs, checkpoints)."""
+    rows = frame.filter(agent=name).sort("run", "t")
+    values = rows.get_column(measure).to_numpy()
+    return np.reshape(values, (rows.get_column("run").n_unique(), -1))
+
+
+def plays(frame: pl.DataFrame) -> Any:
+    """The checkpoints, ascending."""
+    return frame.get_column("t").unique().sort().to_numpy()

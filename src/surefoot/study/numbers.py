@@ -103,3 +103,30 @@ def _thousands(decade: int) -> int:
 
 def _prefix(thousands: int) -> str:
     return _PREFIXES[thousands - 1] if thousands else ""
+
+
+def plain(value: float) -> str:
+    """A reward in full, with a real minus sign.
+
+    >>> plain(-1378.305), plain(0.0)
+    ('\N{MINUS SIGN}1,378.305', '0')
+    """
+    return f"{value:,.10g}".replace("-", "\N{MINUS SIGN}")
+
+
+def brief(value: float) -> str:
+    """A reward to three digits, or whole: for a label.
+
+    >>> brief(-1378.305), brief(0.0123456)
+    ('\N{MINUS SIGN}1,378', '0.0123')
+    """
+    return plain(round(value) if abs(value) >= 100 else float(f"{value:.3g}"))
+
+
+def counted(number: int, what: str) -> str:
+    """A number and its noun.
+
+    >>> counted(1, "run"), counted(50, "run")
+    ('1 run', '50 runs')
+    """
+    return f"{number:,} {what}" + ("" if number == 1 else "s")

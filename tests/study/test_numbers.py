@@ -1,6 +1,6 @@
 import pytest
 
-from surefoot.study.replay_numbers import amount, full, percent, scale, tick
+from surefoot.study.numbers import amount, full, percent, scale, tick
 
 MINUS = "\N{MINUS SIGN}"
 

@@ -1,9 +1,4 @@
-"""What the paper says of its experiments, held against our runs.
-
-Each claim is decided by a rule stated with it, from the checkpoints of all finished runs. A claim
-that does not hold here may hold at another horizon or instance: the paper names neither. What
-these runs are too few or too short to tell is said to be undecided: it neither holds nor fails.
-"""
+"""What the runs of a panel show: numbers, the paper's claims, and the theorems beside them."""
 
 from __future__ import annotations
 
@@ -11,13 +6,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
-from surefoot.study.caption import brief
+from surefoot.errors import InvalidInput
+from surefoot.simulation.result import spread
+from surefoot.study.numbers import brief
 from surefoot.study.panel import Panel
-from surefoot.study.summary import curves, plays
+from surefoot.study.results import curves, plays
 from surefoot.study.verdict import estimate, few, margin
+from surefoot.theory import Bound, default_plays
 
 if TYPE_CHECKING:
     import polars as pl
+
 
 LAST = 0.8
 """The last part of the horizon begins here: the last fifth."""
@@ -65,6 +64,13 @@ UNDECIDED = (
     "does not cannot. An interval is the mean over the runs ± its margin, at 95 %, by Student's t."
 )
 """When no claim is decided, whatever its rule."""
+
+
+def found_in(panel: Panel, frame: pl.DataFrame, *, theory: bool = False) -> dict[str, Any]:
+    """A panel's entry in ``summary.json``: its numbers, the claims, and ``theory`` if asked for."""
+    found = at_the_horizon(panel, frame)
+    found["claims"] = [claim._asdict() for claim in claims(panel, frame)]
+    return found | ({"theory": theory_of(panel, frame)} if theory else {})
 
 
 def claims(panel: Panel, frame: pl.DataFrame) -> list[Claim]:
@@ -190,3 +196,105 @@ def _decided(holds: Any, fails: Any) -> bool | None:
 
 def _end(frame: pl.DataFrame, name: str) -> Any:
     return curves(frame, name, "regret")[:, -1]
+
+
+FOUND = (
+    "regret", "regular_regret", "default_regret", "default_plays", "violating_rounds",
+    "minimum_slack",
+)  # fmt: skip
+
+
+def at_the_horizon(panel: Panel, frame: pl.DataFrame) -> dict[str, Any]:
+    """A panel's entry in ``summary.json``, from its rows.
+
+    "regret" is pseudo-regret against what the panel's ``slope`` is against, "regular_regret" and
+    "default_regret" are the parts that are due to regular arms and to the default,
+    "default_plays" and "violating_rounds" count plays, "minimum_slack" is the least that a run
+    ever had above the floor; the floor is kept where it is not negative.
+    """
+    return {
+        "problem": panel.problem,
+        **panel.place,
+        "mu0": panel.pays,
+        "horizon": panel.horizon,
+        "runs": frame.get_column("run").n_unique(),
+        "baseline_regret": panel.slope * panel.horizon,
+        "agents": [{"name": name, **_spreads(panel, frame, name)} for name in panel.names()],
+    }
+
+
+def _spreads(panel: Panel, frame: pl.DataFrame, name: str) -> dict[str, Any]:
+    wanted = (*FOUND, *panel.extra_measures)
+    return {measure: spread(curves(frame, name, measure)[:, -1]) for measure in wanted}
+
+
+class Theorem(NamedTuple):
+    """What a theorem says about a curve."""
+
+    agent: str
+    bound: Bound | None
+    """As it is drawn: an order is scaled to end where the curve does. None for a void one."""
+    void: str
+    """Why it says nothing, "" if it does."""
+
+
+def theorems(panel: Panel, frame: pl.DataFrame) -> list[Theorem]:
+    """The bounds of a panel, each scaled if its constants cannot be trusted, or why it is void."""
+    found = []
+    for agent, ask in panel.bounds():
+        try:
+            bound = ask()
+            if not bound.trusted:
+                end = float(curves(frame, agent, "regret")[:, -1].mean())
+                bound = bound.through(panel.horizon, end)
+            found.append(Theorem(agent, bound, ""))
+        except InvalidInput as error:
+            found.append(Theorem(agent, None, str(error)))
+    return found
+
+
+def predicted_default_plays(panel: Panel, frame: pl.DataFrame) -> dict[str, float] | None:
+    """The guarded agent's default plays by the horizon, predicted from the unguarded policy alone.
+
+    Its realised regret mu_* m - R_m, at the checkpoints of each run, is what
+    ``theory.default_plays.predicted`` asks for; mean, least and most over the runs. None for a
+    floor that is not on reward, and where the default is the best.
+
+    Holds when: as ``predicted``. It knows the regret at the checkpoints only, so it may predict
+    a little too few.
+    """
+    if not panel.promises_reward:
+        return None
+    t = plays(frame)
+    received = curves(frame, panel.unguarded, "received")
+    try:
+        counts = [
+            default_plays.predicted(panel.top * t - run, panel.pays, panel.top, panel.alpha, t).by(
+                panel.horizon
+            )
+            for run in received
+        ]
+    except InvalidInput:
+        return None
+    return spread(np.array(counts))
+
+
+def theory_of(panel: Panel, frame: pl.DataFrame) -> dict[str, Any]:
+    """The part of ``summary.json`` about the theorems."""
+    return {
+        "default_plays": predicted_default_plays(panel, frame),
+        "bounds": [_bound_entry(panel, said) for said in theorems(panel, frame)],
+    }
+
+
+def _bound_entry(panel: Panel, said: Theorem) -> dict[str, Any]:
+    bound = said.bound
+    if bound is None:
+        return {"agent": said.agent, "void": said.void}
+    return {
+        "agent": said.agent,
+        "source": bound.source,
+        "trusted": bound.trusted,
+        "note": bound.note,
+        "regret": bound(panel.horizon),
+    }

@@ -1,4 +1,4 @@
-"""The chart of a backtest: what exploring bought, and what it risked."""
+"""The charts of a backtest and of a plan."""
 
 from __future__ import annotations
 
@@ -9,21 +9,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.study import style
-from surefoot.study.replay import AGENTS, GUARDED, JOINED, UNGUARDED
-from surefoot.study.replay_findings import Findings
-from surefoot.study.replay_numbers import amount, percent, tick
+from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Findings
+from surefoot.study.numbers import amount, percent, tick
+from surefoot.study.outlook import PLAUSIBLE, POOR, Prospects
+from surefoot.theory import self_funding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.axis import Axis
 
-CURVES = {GUARDED: style.GUARDED, UNGUARDED: style.UNGUARDED, JOINED: style.COMPARATOR}
+
+AGENT_CURVES = {GUARDED: style.GUARDED, UNGUARDED: style.UNGUARDED, JOINED: style.COMPARATOR}
 _SIZE = (12.6, 4.7)
 _VERBS = {True: "bought", False: "cost", None: "changed"}
 _CLEAR = 0.6  # of the left panel's height: what is not the inset's
 
 
-def draw(findings: Findings, stem: Path) -> list[Path]:
+def draw_backtest(findings: Findings, stem: Path) -> list[Path]:
     """Write ``stem`` as PNG, SVG and PDF.
 
     Left: reward above always playing the default, its mean, least and most over the runs, and the
@@ -63,7 +65,7 @@ def _bought(axes: Axes, findings: Findings) -> None:
     axes.set_ylim(low, high)
     labels = [(0.0, always, style.DEFAULT), (floor[-1], "floor", style.FLOOR)]
     for name in reversed(AGENTS):
-        curve, gain = CURVES[name], gains[name]
+        curve, gain = AGENT_CURVES[name], gains[name]
         middle, least, most = gain.mean(axis=0), gain.min(axis=0), gain.max(axis=0)
         if name == GUARDED:
             style.band(axes, t, middle, least, most, curve)
@@ -112,7 +114,7 @@ def _in_full(axes: Axes, findings: Findings, rising: bool) -> None:
     inset.locator_params(axis="y", nbins=3)
     for name in (UNGUARDED, GUARDED):
         received = findings.measure(name, "received").mean(axis=0)
-        style.line(inset, t, received, CURVES[name]._replace(width=1.5))
+        style.line(inset, t, received, AGENT_CURVES[name]._replace(width=1.5))
     style.line(inset, t, float(backtest.value) * t, style.DEFAULT)
     style.line(inset, t, float(backtest.least) * t, style.FLOOR)
     inset.set_xlim(0, t[-1])
@@ -130,7 +132,7 @@ def _risked(axes: Axes, findings: Findings) -> None:
     axes.axhspan(-depth, 0, color=style.HAIR, alpha=0.45, linewidth=0)
     labels = []
     for name in reversed(AGENTS):
-        curve, agent = CURVES[name], findings.agent(name)
+        curve, agent = AGENT_CURVES[name], findings.agent(name)
         style.line(axes, t, worst[name], curve)
         text = f"{findings.called(name)}\nnever below"
         shortfall = agent["worst_shortfall"]
@@ -162,3 +164,86 @@ def _window(t: Any, worst: dict[str, Any]) -> tuple[float, float, float]:
     heights = [float(np.interp(end, t, slack)) for slack in worst.values()]
     top = max(0.6 * depth, min(max(heights), 2 * depth if depth > 0 else max(heights)))
     return end, 1.1 * max(depth, 0.1 * top), 1.4 * top
+
+
+SCENARIO_CURVES = {PLAUSIBLE: style.GUARDED, POOR: style.UNGUARDED}
+CALLED = {PLAUSIBLE: "as planned", POOR: "no arm as good"}
+
+
+def draw_outlook(prospects: Prospects, stem: Path) -> list[Path]:
+    """Write ``stem`` as PNG, SVG and PDF.
+
+    Left: the share of default plays so far, predicted, and the most that the gate can force.
+    Right: reward above playing the default alone, predicted, and the exact floor below it. Both:
+    mean, least and most over the runs.
+    """
+    title, caption = prospects.headline(), "\n".join(prospects.notes())
+    with style.sheet(title, caption, 2, _SIZE) as (figure, (left, right)):
+        traffic = prospects.outlook.traffic
+        for axes in (left, right):
+            axes.set_xlabel("play" if traffic is None else f"play ({traffic:,} a day)")
+        _shares(left, prospects)
+        _gains(right, prospects)
+        style.fit((left, right))
+        return style.save(figure, stem)
+
+
+def forced(prospects: Prospects) -> Any:
+    """The most default plays that can be forced among the first t, as a share."""
+    outlook = prospects.outlook
+    floor = outlook.floor
+    problem = outlook.value, floor.alpha, floor.reward_range, floor.reserve
+    t = prospects.t.tolist()
+    return np.array([1 - self_funding.fewest_explorations(at, *problem) / at for at in t])
+
+
+def _shares(axes: Axes, prospects: Prospects) -> None:
+    t, most = prospects.t, forced(prospects)
+    axes.set_title("Share of default plays so far, predicted")
+    axes.set_ylabel("share of plays")
+    if t[-1] > 1:
+        axes.set_xscale("log")
+        axes.xaxis.set_major_formatter(lambda value, _: tick(value, value))
+    axes.set_xlim(1, max(2, t[-1]))
+    axes.set_ylim(-0.06, 1.03)
+    axes.yaxis.set_major_formatter(lambda value, _: f"{100 * value:.0f} %")
+    labels = [(most[-1], f"forced at most\n{percent(most[-1])}", style.FLOOR)]
+    for name in prospects.outlook.results:
+        share = prospects.share(name)
+        _band(axes, t, share, SCENARIO_CURVES[name])
+        end = float(share[:, -1].mean())
+        labels.append((end, f"{CALLED[name]}\n{percent(end)}", SCENARIO_CURVES[name]))
+    style.line(axes, t, most, style.FLOOR)
+    style.label_ends(axes, labels)
+
+
+def _gains(axes: Axes, prospects: Prospects) -> None:
+    t, outlook = prospects.t, prospects.outlook
+    axes.set_title("What can be lost, and what is expected")
+    axes.set_ylabel("reward above always the default")
+    floor = -(float(outlook.floor.alpha * outlook.value) * t + float(outlook.floor.reserve))
+    gains = {name: prospects.gain(name) for name in outlook.results}
+    deepest = float(floor[-1])
+    highest = max(float(gain.max()) for gain in gains.values())
+    top = max(-0.3 * deepest, min(highest, -6 * deepest))  # a gain must not flatten the floor
+    axes.set_xlim(0, t[-1])
+    axes.set_ylim(1.08 * deepest - 0.06 * (top - deepest), 1.08 * top)
+    axes.yaxis.set_major_formatter(lambda value, _: tick(value, max(map(abs, axes.get_ylim()))))
+    axes.xaxis.set_major_formatter(lambda value, _: tick(value, float(t[-1])))
+    labels = [
+        (0.0, "always the default", style.DEFAULT),
+        (deepest, f"floor: never below\n{amount(deepest)}", style.FLOOR),
+    ]
+    for name, gain in gains.items():
+        _band(axes, t, gain, SCENARIO_CURVES[name])
+        end = float(gain[:, -1].mean())
+        where = ", off the chart" if end > 1.08 * top else ""
+        words = f"{CALLED[name]}{where}\n{amount(end, signed=True)}"
+        labels.append((min(end, top), words, SCENARIO_CURVES[name]))
+    style.line(axes, t, np.zeros(len(t)), style.DEFAULT)
+    style.line(axes, t, floor, style.FLOOR)
+    style.label_ends(axes, labels)
+
+
+def _band(axes: Axes, t: Any, runs: Any, curve: style.Curve) -> None:
+    style.band(axes, t, runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0), curve)

@@ -1,4 +1,4 @@
-"""The figure of a panel: the paper's regret curves, and beside them the promise itself."""
+"""The figures of a panel: the paper's curves and the promise; the theorems; the words below."""
 
 from __future__ import annotations
 
@@ -8,14 +8,16 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot.study import style
-from surefoot.study.caption import brief, caption
-from surefoot.study.groups import FIRST_PLAYS
+from surefoot.study.findings import Theorem, predicted_default_plays, theorems
+from surefoot.study.numbers import brief, counted, plain
 from surefoot.study.panel import Panel
-from surefoot.study.summary import curves, plays
+from surefoot.study.results import curves, plays
+from surefoot.study.runs import FIRST_PLAYS
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.axes import Axes
+
 
 _DRESSES = (style.GUARDED, style.UNGUARDED, style.COMPARATOR)
 
@@ -37,7 +39,7 @@ def roles(panel: Panel) -> dict[str, style.Curve]:
     return dict(zip(panel.names(), _DRESSES, strict=False))
 
 
-def draw(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
+def draw_panel(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
     """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption.
 
     Left, as in the paper: cumulative regret, its mean, least and most over the runs, with the
@@ -171,3 +173,135 @@ def _name_curves(
         shift, align = ((-9, 0), "right") if t[spot] > 0.4 * end else ((10, -8), "left")
         style.note(axes, words, (t[spot], worst[name][spot]), shift, curve, align)
     style.label_ends(axes, ends)
+
+
+_DOTS = (0, (1, 2.2))
+_READ_THEORY = (
+    "Thick: mean regret over the runs. Dotted: the theorems. One marked proved is a number that "
+    "expected regret stays below; one marked order is the theorem's shape, scaled to end where its "
+    "curve does, since its constants cannot be trusted: compare slopes, not heights."
+)
+
+
+def draw_theory(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
+    """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption."""
+    found, t = theorems(panel, frame), plays(frame)
+    below = "\n".join(
+        [
+            setting(panel, frame),
+            f"{_READ_THEORY} {_default_plays(panel, frame)}",
+            *map(_said, found),
+        ]
+    )
+    title = f"{panel.title}: the theorems"
+    with style.sheet(title, below, size=(9.5, 4.4)) as (figure, (axes,)):
+        dress = roles(panel)
+        axes.set_xscale("log")
+        axes.set_yscale("log")
+        for axis in (axes.xaxis, axes.yaxis):
+            axis.set_minor_formatter("")
+        style.group_digits(axes)
+        axes.set_title("Cumulative regret and its bounds")
+        axes.set_xlabel("play")
+        axes.set_ylabel("pseudo-regret")
+        late = t[t >= 10] if t[-1] >= 100 else t
+        ends, top = [], 1.0
+        for name, curve in dress.items():
+            mean = curves(frame, name, "regret").mean(axis=0)
+            style.line(axes, t, np.maximum(mean, 1e-3), curve)
+            ends.append((float(mean[-1]), name, curve))
+            top = max(top, float(mean[-1]))
+        for said in found:
+            if said.bound is None:
+                continue
+            curve = dress[said.agent]._replace(dash=_DOTS, width=1.4)
+            heights = np.asarray(said.bound(late))
+            style.line(axes, late, heights, curve)
+            top = max(top, float(heights[-1]))
+            if said.bound.trusted:
+                ends.append((float(heights[-1]), f"{said.agent}: proved", curve))
+        axes.set_xlim(late[0], t[-1])
+        axes.set_ylim(max(0.1, 1e-6 * top), 2 * top)
+        style.label_ends(axes, [end for end in ends if end[0] > axes.get_ylim()[0]])
+        style.fit([axes])
+        style.save(figure, stem)
+    return below
+
+
+def _default_plays(panel: Panel, frame: pl.DataFrame) -> str:
+    """What the default plays should be, beside what they are."""
+    count = predicted_default_plays(panel, frame)
+    if count is None:
+        return "No formula predicts the default plays here."
+    made = curves(frame, panel.guarded, "default_plays")[:, -1].mean()
+    return (
+        f"Default plays foretold from {panel.unguarded}'s realised regret: {count['mean']:,.0f} in "
+        f"the mean; made: {made:,.0f}."
+    )
+
+
+def _said(said: Theorem) -> str:
+    """A theorem in one line."""
+    bound = said.bound
+    if bound is None:
+        return f"{said.agent}: void here. {said.void[0].upper()}{said.void[1:]}."
+    kind = "proved" if bound.trusted else "order"
+    expected = "expected regret" if bound.kind == "E" else "regret with high probability"
+    note = f" ({bound.note})" if bound.note else ""
+    return f"{said.agent}, {kind}: {expected}, {bound.source}{note}."
+
+
+_LEFT = (
+    "Left: {0.regret} against {1}, mean over the runs, with the least and the most as "
+    "edges. The baseline {0.baseline} is the "
+    "regret of one who earns exactly the floor. Rewards scatter about their means, so a curve may "
+    "lie above the baseline although the floor was kept."
+)
+_RIGHT = (
+    "Right: {0.earned} minus the floor {0.floor}, the least of all runs at each play drawn; the "
+    "default counts at its known value {1:g}. Whether the "
+    "floor was kept is read off the account, in exact numbers, after every play of every run. "
+    "Plays that ended below it, over all runs: {2}."
+)
+
+
+def caption(panel: Panel, frame: pl.DataFrame) -> str:
+    """Three paragraphs for the tidy rows of one panel."""
+    return "\n".join([
+        f"{setting(panel, frame)} {_choices(panel)}",
+        _LEFT.format(panel.words, _rival(panel)),
+        _RIGHT.format(panel.words, panel.pays, _verdict(panel, frame)),
+    ])  # fmt: skip
+
+
+def setting(panel: Panel, frame: pl.DataFrame) -> str:
+    """Whose setting it is, what it is, and how many runs of it there are."""
+    origin = (
+        f"Setting of {panel.source}" if panel.source else "A setting that the paper does not show"
+    )
+    runs = frame.get_column("run").n_unique()
+    stopped = f" (stopped: {panel.runs} were asked for)" if runs < panel.runs else ""
+    return (
+        f"{origin}: {panel.setting}; {counted(runs, 'run')}{stopped}. {panel.guarded} is the "
+        "algorithm as printed: the default does not compete with the arms."
+    )
+
+
+def _choices(panel: Panel) -> str:
+    chosen = ", ".join(panel.choices)
+    return f"Choices of ours, on which the paper is silent: {chosen}. {panel.words.remark}"
+
+
+def _rival(panel: Panel) -> str:
+    if panel.worth > panel.top:
+        return "the default, which is better than every arm (μ* stands for it)"
+    return panel.words.rival
+
+
+def _verdict(panel: Panel, frame: pl.DataFrame) -> str:
+    parts = []
+    for name in panel.names():
+        below = int(curves(frame, name, "violating_rounds")[:, -1].sum())
+        least = float(curves(frame, name, "minimum_slack").min())
+        parts.append(f"{name} {below:,}" + (f" (up to {plain(-least)} short)" if below else ""))
+    return ", ".join(parts)

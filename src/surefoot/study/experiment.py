@@ -1,0 +1,151 @@
+"""From settings to files: do the runs that are missing, then write what they show."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterator
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from surefoot.errors import InvalidInput, missing_extra
+from surefoot.simulation.checks import positive
+from surefoot.study import files
+from surefoot.study.backtest import Backtest, Findings
+from surefoot.study.charts import draw_backtest, draw_outlook
+from surefoot.study.figures import draw_panel, draw_theory
+from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
+from surefoot.study.findings import found_in
+from surefoot.study.outlook import Outlook, Prospects
+from surefoot.study.panel import Panel
+from surefoot.study.report import Page, write_report
+from surefoot.study.results import MANIFEST, Store, of_panel
+from surefoot.study.runs import Spread, Step, Traces, joint_plan, perform, rows
+
+if TYPE_CHECKING:
+    import polars as pl
+
+_AXES = ("problem", "K", "d", "alpha", "rho")
+
+
+def run_study(
+    store: Store, workers: int | None = None, spread: Spread | None = None
+) -> Iterator[Step]:
+    """Do the runs of a study that are missing, one Parquet file each; stop whenever you like.
+
+    ``workers`` and ``spread`` as in ``perform``; a step counts the runs of all panels.
+    """
+    _require("numba", "polars", "matplotlib")
+    if workers is not None:
+        positive(workers, "workers")
+    groups = store.sweep.groups
+    plans = {name: joint_plan(panels) for name, panels in groups.items()}
+
+    def keep(name: str, run: int, traces: Traces) -> None:
+        store.keep(name, run, rows(groups[name], plans[name], run, traces))
+
+    store.claim()  # not before everything that was asked for is known to fit
+    wanted = {name: store.missing(name) for name in groups}
+    together = {name: len(panels) for name, panels in groups.items()}
+    yield from perform(
+        plans, wanted, keep, workers, spread=spread, before=store.done, counts=together
+    )
+
+
+def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> dict[str, Any]:
+    """Write tables, figures and the report of the runs that are finished; return the summary.
+
+    What is written depends on the finished runs only, not on how often the study stopped; where
+    the store says so, the theorems are drawn too. ``drawn`` is called after each panel.
+    """
+    pages, tables = [], []
+    for panels, frame in _tables(store):
+        for panel in panels:
+            with uninterrupted():
+                part = of_panel(frame, panel)
+                found = found_in(panel, part, theory=store.theory)
+                pages.append(Page(panel, found, _draw(store, panel, part)))
+            drawn()
+        tables.append(frame)
+    entries = [page.found for page in pages]
+    summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
+    if entries:
+        with uninterrupted():
+            _write_table(store.folder / "runs.parquet", tables)
+        write_json(store.folder / "summary.json", summary)
+        write_report(store.folder / "report.html", pages, summary)
+    return summary
+
+
+def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -> None:
+    """Make sure that all can be drawn and written to a folder, before it takes its time.
+
+    A folder is used again for the very same settings, or if told so; never one of a study whose
+    files have the same names.
+    """
+    _require("numba", "matplotlib")
+    names = asked.files()
+    if "summary.json" in names and (folder / MANIFEST).exists():
+        raise InvalidInput(f"{folder} holds a study; give another --out")
+    found = files.read_json(folder / names[0])
+    here = found.get("settings", found) if isinstance(found, dict) else {}
+    wanted = json.loads(to_json(asked.settings()))
+    same = {key: here.get(key) for key in wanted} == wanted
+    files.claim(folder, names, overwrite=overwrite, same=same)
+
+
+def write(found: Findings | Prospects, folder: Path) -> dict[str, Any]:
+    """Write the chart, the runs of a backtest and, last, the summary; return the summary.
+
+    What is there is replaced, and nothing else: ``claim`` the folder first.
+    """
+    names = (found.backtest if isinstance(found, Findings) else found.outlook).files()
+    for name in names:
+        (folder / name).unlink(missing_ok=True)
+    with uninterrupted():
+        if isinstance(found, Findings):
+            draw_backtest(found, folder / found.backtest.chart)
+            with replacing(folder / "runs.parquet") as scratch:
+                found.frame.write_parquet(scratch)
+        else:
+            draw_outlook(found, folder / found.outlook.chart)
+        summary = found.summary()
+    write_json(folder / names[0], summary)
+    return summary
+
+
+def _require(*packages: str) -> None:
+    for package in packages:
+        if find_spec(package) is None:
+            raise missing_extra("study", package)
+
+
+def _draw(store: Store, panel: Panel, part: pl.DataFrame) -> list[tuple[Path, str]]:
+    """Draw a panel; its pictures, and what each shows in words."""
+    drawings = [("", draw_panel), *([("-theory", draw_theory)] if store.theory else [])]
+    stems = [(store.folder / f"{panel.name}{end}", draw) for end, draw in drawings]
+    return [(stem.with_name(f"{stem.name}.png"), draw(panel, part, stem)) for stem, draw in stems]
+
+
+def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:
+    """The finished runs of each group, ordered by panel, agent, run and play."""
+    import polars as pl
+
+    for name, panels in store.sweep.groups.items():
+        with uninterrupted():
+            parts = store.load(name)
+            if not parts:
+                continue
+            whole = pl.concat(parts)
+            order = pl.col("agent").cast(pl.Enum(panels[0].names()))
+            frame = pl.concat(of_panel(whole, panel).sort(order, "run", "t") for panel in panels)
+        yield panels, frame
+
+
+def _write_table(path: Path, tables: list[pl.DataFrame]) -> None:
+    import polars as pl
+
+    whole = pl.concat(tables, how="diagonal")
+    first = [axis for axis in _AXES if axis in whole.columns]
+    with replacing(path) as scratch:
+        whole.select(*first, pl.exclude(first)).write_parquet(scratch)

@@ -1,0 +1,168 @@
+"""Runs: panels as one plan, a run as rows, and the one loop that does what is missing."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+
+from surefoot.errors import InvalidInput
+from surefoot.simulation import Plan, Result
+from surefoot.simulation.checks import positive
+from surefoot.simulation.compiled import Engine
+from surefoot.simulation.loop import Ints, Trace
+from surefoot.simulation.plan import grid
+from surefoot.simulation.result import COUNTS
+from surefoot.simulation.runner import choose, compile_ahead, run_all, warm
+from surefoot.study.files import FORMATS, uninterrupted
+from surefoot.study.panel import Panel
+
+if TYPE_CHECKING:
+    import polars as pl
+
+FIRST_PLAYS = 200
+"""So many plays from the start are all noted: there a guarded agent's slack is smallest."""
+
+Traces: TypeAlias = dict[str, Trace]
+Keep: TypeAlias = Callable[[str, int, Traces], object]
+"""What becomes of a finished run: called with the name of its plan, its number and its traces."""
+
+
+Spread: TypeAlias = Callable[
+    [Plan, Sequence[int], Engine, int | None], Iterator[tuple[int, Traces]]
+]
+"""What does runs of a plan, each on its own, and yields them as they are done."""
+
+
+class Step(NamedTuple):
+    """Where the work stands: what is done next, and how many runs are finished of how many."""
+
+    doing: str
+    """"starting", "compiling" or "running"."""
+    done: int
+    total: int
+
+
+def perform(
+    plans: Mapping[str, Plan],
+    wanted: Mapping[str, Sequence[int]],
+    keep: Keep,
+    workers: int | None = None,
+    engine: str = "compiled",
+    *,
+    spread: Spread | None = None,
+    before: int = 0,
+    counts: Mapping[str, int] | None = None,
+) -> Iterator[Step]:
+    """Do the wanted runs of some plans, and hand each to ``keep``; stop whenever you like.
+
+    ``workers``: threads, by default one a core; what comes out does not depend on it. ``spread``:
+    what does the runs of a plan, in any order; by default threads of this process. The steps count
+    from ``before`` on, a run of a plan as many as ``counts`` says, by default one.
+    """
+    count = None if workers is None else positive(workers, "workers")
+    due = [name for name in plans if wanted[name]]
+    each = counts or dict.fromkeys(plans, 1)
+    done, total = before, before + sum(each[name] * len(wanted[name]) for name in due)
+    yield Step("starting", done, total)
+    loops = choose(engine)
+    if not all(warm(plans[name], loops) for name in due):
+        yield Step("compiling", done, total)
+        for name in due:
+            compile_ahead(plans[name], loops)
+    for name in due:
+        yield Step("running", done, total)
+        for run, traces in (spread or run_all)(plans[name], wanted[name], loops, count):
+            with uninterrupted():
+                keep(name, run, traces)
+            done += each[name]
+            yield Step("running", done, total)
+
+
+class Simulation:
+    """Some plans, each run equally often and kept in memory: a backtest, or an outlook.
+
+    A subclass sets ``plans`` and ``runs``, and says what it writes; once ``steps`` has ended,
+    ``results`` has a result for each plan.
+    """
+
+    chart: ClassVar[str]
+    """The name of its chart, without an ending."""
+    tables: ClassVar[tuple[str, ...]]
+    """The other files it writes, the summary first."""
+    plans: dict[str, Plan]
+    runs: int
+    results: dict[str, Result]
+
+    @classmethod
+    def files(cls) -> tuple[str, ...]:
+        """The names of all files it writes."""
+        return (*cls.tables, *(f"{cls.chart}.{ending}" for ending in FORMATS))
+
+    @abstractmethod
+    def settings(self) -> dict[str, Any]:
+        """What was asked for, as the summary holds it; known before any run."""
+
+    def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:
+        """Do all runs, telling where one stands; see ``perform``."""
+        self.results = {}
+        traces: dict[str, dict[int, Traces]] = {name: {} for name in self.plans}
+        wanted = dict.fromkeys(self.plans, range(self.runs))
+
+        def keep(name: str, run: int, found: Traces) -> None:
+            traces[name][run] = found
+
+        yield from perform(self.plans, wanted, keep, workers, engine)
+        for name, plan in self.plans.items():
+            self.results[name] = Result(plan, dict(sorted(traces[name].items())))
+
+
+def joint_plan(panels: Sequence[Panel]) -> Plan:
+    """One plan for panels that differ in alpha only: their agents share base paths.
+
+    Agent ``name`` of panel ``p`` is ``key(name, p)`` in the plan. Raises InvalidInput for panels
+    that differ in more.
+    """
+    first = panels[0]
+    alike = {"alpha": first.alpha, "source": first.source, "because": first.because}
+    for panel in panels:
+        if panel.model_copy(update=alike) != first:
+            raise InvalidInput(f"{panel.name} and {first.name} must differ in alpha only")
+    playing = {
+        key(name, panel): agent for panel in panels for name, agent in panel.agents().items()
+    }
+    return Plan(playing, first.environment(), first.horizon, first.seed, checkpoints(first.horizon))
+
+
+def checkpoints(horizon: int) -> Ints:
+    """The plays after which the books are noted: all of the first, for the figure's inset."""
+    return grid(horizon, FIRST_PLAYS)
+
+
+def rows(panels: Sequence[Panel], plan: Plan, run: int, traces: Traces) -> pl.DataFrame:
+    """One run of a plan as a tidy table: problem, axes, agent, run, t, and the measures."""
+    import polars as pl
+
+    result = Result(plan, {run: traces})
+    parts = []
+    for panel in panels:
+        for name in panel.names():
+            found = {m: result.measure(key(name, panel), m)[0] for m in panel.measures()}
+            types = {m: pl.Int64 if m in COUNTS else pl.Float64 for m in found}
+            measures = pl.DataFrame({"t": plan.checkpoints, **found}, schema_overrides=types)
+            at = {"problem": panel.problem, **panel.place, "agent": name, "run": run}
+            parts.append(measures.select(*(pl.lit(v).alias(k) for k, v in at.items()), pl.all()))
+    kinds = {axis: pl.Float64 if axis in {"alpha", "rho"} else pl.Int64 for axis in panels[0].axes}
+    return pl.concat(parts).with_columns(
+        *(pl.col(axis).cast(kind) for axis, kind in kinds.items()), pl.col("run").cast(pl.Int64)
+    )
+
+
+def key(name: str, panel: Panel) -> str:
+    """An agent's name in a plan of several panels.
+
+    >>> from surefoot.study.sweep import read
+    >>> key("GenCB", read("cmab-K72-alpha0.1"))
+    'GenCB alpha=0.1'
+    """
+    return f"{name} alpha={panel.alpha!r}"
