@@ -4,7 +4,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.agents.saving import _body, _canonical
+from surefoot.agents.saving import _canonical, agent_to_json
 
 
 class Least:
@@ -86,4 +86,4 @@ class Scripted(Counter):
 
 def snapshot(agent: Any) -> str:
     """Everything a save keeps: books, open plays, policy, clock and random state."""
-    return _canonical(_body(agent))
+    return _canonical(agent_to_json(agent))

@@ -248,7 +248,7 @@ class TestWhatThePolicyIsTold:
         agent.update(agent.select(), 0.4)
         assert agent.policy.learnt == []
         assert (agent.account.mismatches, agent.account.default_plays) == (1, 2)
-        assert agent._open == {}
+        assert agent.open_plays == {}
 
     def test_again_by_a_repeat_if_it_failed_to_learn(self, monkeypatch):
         agent = self.agent()
@@ -306,7 +306,7 @@ class TestAPolicyOfOnesOwn:
         with pytest.raises(RuntimeError, match="no model"):
             agent.select_many(3)
         assert (agent.account.slack, agent.account.pending, agent.account.voided) == (3, 0, 2)
-        assert agent._open == {}
+        assert agent.open_plays == {}
 
     def test_draws_from_the_agents_own_seed(self):
         def arms(seed):

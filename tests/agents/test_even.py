@@ -59,14 +59,14 @@ def test_an_arm_of_a_larger_mean_that_is_worth_less_is_given_up():
     """rho = 1, mu0 = .5: worth .36 at a mean of .6, against .5; even at .707."""
     floor = sf.MeanVarianceFloor(0.5, 0.2, 1)
     agent = played(sf.GenCB(sf.KLUCB(2), floor), sf.BernoulliArms([0.6, 0.6]), 3000)
-    assert agent._books.explorations < 800  # 2,142 with mu0 for a rival
+    assert agent.books.explorations < 800  # 2,142 with mu0 for a rival
     assert agent.select().choice.rival == pytest.approx(0.5**0.5)
 
 
 def test_a_better_one_is_not():
     floor = sf.MeanVarianceFloor(0.5, 0.2, 1)
     agent = played(sf.GenCB(sf.KLUCB(2), floor), sf.BernoulliArms([0.95, 0.1]), 3000)
-    assert agent._books.explorations > 1000
+    assert agent.books.explorations > 1000
 
 
 class Scores(sf.UCB1):
@@ -88,7 +88,7 @@ def test_it_is_on_the_policys_own_scale(policy, rival):
 def test_a_policy_that_scores_mean_and_variance_is_compared_as_ever():
     agent = sf.GenCB(sf.MVUCB(2, 0.5), sf.MeanVarianceFloor(0.5, 0.2, 0.5))
     assert agent.default_competes
-    assert agent._rival(agent._books.terms()) == 0.25
+    assert agent.default_score(agent.books.terms()) == 0.25
 
 
 def test_with_a_small_rho_it_does_not_compete_and_says_so():
@@ -138,13 +138,13 @@ def test_default_plays_of_every_kind_are_no_reward_between_the_ends():
             agent.fall_back(play)
         else:
             agent.expire(play)
-        assert agent._books.two_valued
-    assert agent._books.explorations > 5
+        assert agent.books.two_valued
+    assert agent.books.explorations > 5
 
 
 def test_under_a_reward_floor_nothing_changes():
     agent = sf.GenCB(sf.KLUCB(2), sf.RewardFloor(0.5, 0.2))
-    assert agent._rival(agent._books.terms()) == 0.5
+    assert agent.default_score(agent.books.terms()) == 0.5
     assert agent._comparable
 
 

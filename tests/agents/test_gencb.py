@@ -63,7 +63,7 @@ def test_with_zeros_only_the_slack_stays_and_the_clock_is_floor_alpha_t(mu0, alp
     for t in range(1, 5001):
         play = agent.select()
         agent.update(play, None if play.is_default else 0)
-        assert agent._books.account.available >= 0
+        assert agent.books.account.available >= 0
         assert agent.turns == share * t // 1
 
 

@@ -137,7 +137,7 @@ def report(agent, play, plays, rng):
 def life(make, fresh, seed, path, stops=()):
     """Everything that came of 150 random acts, the agent saved and loaded at the stops."""
     agent, plays, rng, results = make(), [], random.Random(seed), []
-    agent._rng = np.random.default_rng(seed)
+    agent.rng = np.random.default_rng(seed)
     for moment in range(150):
         if moment in stops:
             before = snapshot(agent)
@@ -191,7 +191,7 @@ def test_what_a_policy_of_ones_own_says_comes_back_as_it_was(tmp_path):
     agent.save(tmp_path / "agent.json")
     again = sf.load(tmp_path / "agent.json", Softmax(2, 3))
     np.testing.assert_array_equal(again.policy.weights, agent.policy.weights)
-    kept = again._open[1][1]
+    kept = again.open_plays[1][1]
     assert (kept.dtype, kept.tobytes()) == (context.dtype, context.tobytes())
 
 
@@ -412,7 +412,7 @@ def test_a_scored_choice_of_any_float_comes_back(tmp_path):
     plays = agent.select_many(3)
     agent.save(tmp_path / "agent.json")
     again = sf.load(tmp_path / "agent.json", Scripted(2))
-    assert [again._open[play.id][0] for play in plays] == plays
+    assert [again.open_plays[play.id][0] for play in plays] == plays
 
 
 @pytest.mark.parametrize(

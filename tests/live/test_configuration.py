@@ -42,7 +42,7 @@ def test_an_agent_comes_back_as_it_was(name):
     again = built(config, None)
     assert repr(again) == repr(agent)
     assert again.default_competes is False
-    assert again._rng.bit_generator.state == agent._rng.bit_generator.state
+    assert again.rng.bit_generator.state == agent.rng.bit_generator.state
     assert settings_of(config) == Settings(60, True, "skip" if name == "C2UCB" else "worst")
     assert opened(again, Settings(60, True)) == payload
     check_same(config, [payload["config"]], "shop")

@@ -58,8 +58,8 @@ def test_only_what_can_still_change_is_kept_in_memory(history):
     live, entries = history
     fold = folded(entries)
     assert set(fold.waiting) == {"p-9", "p-10"}
-    assert len(fold.agent._books.plays._live) == len(fold.agent._books.plays._closed) == 0
-    assert fold.agent._open == live._engine.fold.agent._open == {}
+    assert len(fold.agent.books.plays._live) == len(fold.agent.books.plays._closed) == 0
+    assert fold.agent.open_plays == live._engine.fold.agent.open_plays == {}
 
 
 @pytest.mark.parametrize("change", [{"seq": 9}, {"prev": "f" * 64}, {"posted": 1}, {"d_held": 3}])

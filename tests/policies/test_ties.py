@@ -40,7 +40,7 @@ def index(agent, arm):
 
 
 def tell(agent, arm, reward):
-    agent.policy.update(arm, agent._books.unit_reward(reward), None)
+    agent.policy.update(arm, agent.books.unit_reward(reward), None)
 
 
 @pytest.mark.parametrize("name", [name for name in agents(0, 3) if name != "MVUCB"])
@@ -78,7 +78,7 @@ def test_the_same_rewards_in_another_order_or_with_another_split_tie(span, share
 @pytest.mark.parametrize("span", RANGES)
 def test_sums_of_squares_are_exact_in_the_units_of_the_books(span):
     agent = agents(*span)["MVUCB"]
-    policy, books = agent.policy, agent._books
+    policy, books = agent.policy, agent.books
     rng, units = np.random.default_rng(1), []
     for _ in range(300):
         units.append(int(rng.integers(books.low, books.high + 1)))

@@ -86,12 +86,12 @@ def test_agents_of_one_policy_share_its_luck_and_the_noise():
 
 def test_the_agent_itself_is_left_as_it_was():
     players = agents()
-    before = players["careful"]._rng.bit_generator.state
+    before = players["careful"].rng.bit_generator.state
     sf.simulate(players, ENVIRONMENT, 50, runs=2, seed=0)
     for agent in players.values():
         assert agent.account.plays == agent.turns == 0
         assert agent.policy.state() == agents()["plain"].policy.state() or agent is players["UCB1"]
-    assert players["careful"]._rng.bit_generator.state == before
+    assert players["careful"].rng.bit_generator.state == before
 
 
 def test_the_floor_is_kept_and_measured():
@@ -117,7 +117,7 @@ def test_checkpoints_are_rows_of_the_full_trace():
 def test_the_trace_is_what_a_user_would_have_seen():
     agent = agents()["bold"]
     trace = drive(agent, 60, range(1, 60))
-    agent._rng = np.random.default_rng(np.random.SeedSequence(0))
+    agent.rng = np.random.default_rng(np.random.SeedSequence(0))
     losses = np.zeros(4)
     for row, noted in zip(trace.books, trace.losses, strict=True):
         play = agent.select()

@@ -18,9 +18,9 @@ class Changing:
     measured: bool
     policy: Policy
     floor: Floor
-    _books: Books
-    _asking: bool
-    _unit: bool
+    books: Books
+    asking: bool
+    unit_rewards: bool
 
     def change(self, **settings: Any) -> None:
         """Change the floor for the plays to come; each play keeps what it was decided with.
@@ -37,7 +37,7 @@ class Changing:
         540000000
         """
         books = self._changeable()
-        if self._unit and "reward_range" in settings:
+        if self.unit_rewards and "reward_range" in settings:
             learned = self.floor.reward_range
             if exact_range(settings["reward_range"]) != learned:
                 raise InvalidInput(
@@ -61,7 +61,7 @@ class Changing:
         self.floor = books.floor
 
     def _changeable(self) -> Books:
-        if self._asking:
+        if self.asking:
             raise PlayConflict(
                 "this agent's policy is choosing under the floor as it stands; change it when "
                 "select() has returned"
@@ -70,7 +70,7 @@ class Changing:
             raise InvalidInput(
                 f"{type(self).__name__} keeps no account whose floor could change; start a new one"
             )
-        return self._books
+        return self.books
 
 
 def check_agreement(policy: Policy, floor: Floor) -> None:

@@ -30,7 +30,7 @@ class Actions:
 
     >>> from surefoot.policies import UCB1
     >>> actions = Actions(UCB1(arms=["UA", "AA"]))
-    >>> actions.candidates(["AA"]), actions.label(1)
+    >>> actions.arm_numbers(["AA"]), actions.label(1)
     ([1], 'AA')
     """
 
@@ -50,7 +50,7 @@ class Actions:
     def _kind(self) -> str:
         return type(self._policy).__name__
 
-    def candidates(self, allowed: Iterable[Label], what: str = "allowed") -> list[int]:
+    def arm_numbers(self, allowed: Iterable[Label], what: str = "allowed") -> list[int]:
         """The numbers of some arms; InvalidInput if they are not all arms of the policy."""
         if not self.numbered:
             raise InvalidInput(
@@ -88,7 +88,7 @@ class Actions:
             f"{few}{', ...' if len(self.arms) > 8 else ''}"
         )
 
-    def chosen(self, action: Any, context: Any, allowed: Sequence[int] | None = None) -> Action:
+    def checked(self, action: Any, context: Any, allowed: Sequence[int] | None = None) -> Action:
         """What the policy chose in plain numbers; InvalidInput if it is no action of its."""
         if self.numbered:
             if type(action) is int and allowed is None and 0 <= action < len(self.arms):
@@ -150,7 +150,7 @@ class Actions:
             for name, value in zip(names, values, strict=True)
         )
 
-    def worth(self, base_rewards: tuple[Decimal, ...], arm: Any = None) -> Any:
+    def super_arm_reward(self, base_rewards: tuple[Decimal, ...], arm: Any = None) -> Any:
         """The super-arm reward these base rewards make."""
         if arm is None or getattr(self._policy, "f", None) is None:
             return self._policy.value(base_rewards)

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import shown
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, MeanVarianceFloor, Terms
@@ -70,7 +70,7 @@ class GenCB(Agent):
             raise InvalidInput(
                 f"default_competes = {shown(default_competes)} must be True, False or None"
             )
-        if default_competes and not self._scores:
+        if default_competes and not self.has_scores:
             raise InvalidInput(
                 f"default_competes = True needs scores: {type(policy).__name__} has no "
                 "best(context, rng, allowed); add it, or pass default_competes=False"
@@ -81,7 +81,7 @@ class GenCB(Agent):
         comparable = self._two_valued is None or self._two_valued.even is not None
         if default_competes and not comparable:
             raise InvalidInput(f"default_competes = True: {_NO_RIVAL}; {_GIVE_MVUCB}")
-        competes = self._scores if default_competes is None else default_competes
+        competes = self.has_scores if default_competes is None else default_competes
         self.default_competes = competes and comparable
 
     @classmethod
@@ -95,34 +95,34 @@ class GenCB(Agent):
         return {"default_competes": self.default_competes}
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        if not self._books.affords(terms):
+        if not self.books.affords(terms):
             return self._play_default(terms, SLACK_SHORT)
-        arm, score = self._ask(context, allowed)
-        rival = self._rival(terms) if self.default_competes and self._comparable else None
+        arm, score = self.ask(context, allowed)
+        rival = self.default_score(terms) if self.default_competes and self._comparable else None
         choice = self._choice(arm, score, rival)
         if rival is not None and choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         return self._explore(arm, choice, SLACK_OK, terms, context)
 
     def _shut(self, terms: Terms) -> Reason | None:
-        return None if self._books.affords(terms) else SLACK_SHORT
+        return None if self.books.affords(terms) else SLACK_SHORT
 
     @property
     def _comparable(self) -> bool:
         """Whether a score says so far how an arm compares with the default."""
-        return self._two_valued is None or self._books.two_valued
+        return self._two_valued is None or self.books.two_valued
 
-    def _rival(self, terms: Terms) -> float:
+    def default_score(self, terms: Terms) -> float:
         if self._two_valued is None:
-            return super()._rival(terms)
+            return super().default_score(terms)
         even = self._two_valued.even
         assert even is not None
         low, high = map(float, self.floor.reward_range)
-        return even if self._unit else low + (high - low) * even
+        return even if self.unit_rewards else low + (high - low) * even
 
     @property
     def _aside(self) -> str:
-        if self._two_valued is None or not self._scores:
+        if self._two_valued is None or not self.has_scores:
             return ""
         if self._two_valued.even is None:
             return f"the default does not compete: {_NO_RIVAL}"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.policies.base import Policy
@@ -45,6 +45,6 @@ class Plain(Agent):
         return cls(given, floor if config["measured"] else None)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        arm, score = self._ask(context, allowed)
+        arm, score = self.ask(context, allowed)
         choice = self._choice(arm, score)
         return self._explore(arm, choice, Reason.UNGUARDED, terms, context)

@@ -13,9 +13,9 @@ from typing import Any
 from surefoot import oracles
 from surefoot._exact import shown
 from surefoot._files import checked_path, replacing
-from surefoot.agents._agent import Agent
+from surefoot._json_values import from_json, to_json
+from surefoot.agents.agent import Agent
 from surefoot.agents.gencb import GenCB
-from surefoot.agents.packing import pack, unpack
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
@@ -45,7 +45,7 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
     if target.is_dir() or not target.parent.is_dir():
         raise InvalidInput(f"path = {target} must name a file in a folder that exists")
     try:
-        text = _canonical(_body(agent))
+        text = _canonical(agent_to_json(agent))
     except (RecursionError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -88,7 +88,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     """
     body = _read(_path(path))
     try:
-        return _built(body, policy)
+        return agent_from_json(body, policy)
     except InvalidInput:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -128,7 +128,8 @@ def _read(path: Path) -> dict[str, Any]:
     return body
 
 
-def _body(agent: Agent) -> dict[str, Any]:
+def agent_to_json(agent: Agent) -> dict[str, Any]:
+    """An agent as JSON; InvalidInput for what cannot be saved."""
     policy, name = agent.policy, type(agent).__name__
     kinds = _kinds(name)
     if kinds.get(name) is not type(agent):
@@ -139,19 +140,19 @@ def _body(agent: Agent) -> dict[str, Any]:
         "agent": name,
         "settings": _said(agent.config(), name),
         "floor": {"kind": type(agent.floor).__name__, **agent.floor.config()},
-        "books": agent._books.snapshot(),
+        "books": agent.books.snapshot(),
         "policy": {
             "kind": kind,
             "config": _said(policy.config(), kind) if ours else None,  # type: ignore[attr-defined]
             "arms": list(agent.arms),
-            "state": pack(policy.state(), f"state() of {kind}"),
+            "state": to_json(policy.state(), f"state() of {kind}"),
         },
         "turns": agent.turns,
         "paused": agent.paused,
-        "rng": agent._rng.bit_generator.state,
+        "rng": agent.rng.bit_generator.state,
         "open": [
-            [_row(play), pack(context, f"the context of pending play {play.id}")]
-            for play, context in agent._open.values()
+            [_row(play), to_json(context, f"the context of pending play {play.id}")]
+            for play, context in agent.open_plays.values()
         ],
     }
 
@@ -164,12 +165,12 @@ def _said(config: dict[str, Any], what: str) -> Any:
         else value
         for key, value in config.items()
     }
-    return pack(plain, f"config() of {what}")
+    return to_json(plain, f"config() of {what}")
 
 
 def _heard(packed: Any) -> dict[str, Any]:
     """The inverse of ``_said``."""
-    config: dict[str, Any] = unpack(packed)
+    config: dict[str, Any] = from_json(packed)
     for key, value in config.items():
         if isinstance(value, dict) and "oracle" in value:
             settings = dict(value)
@@ -194,7 +195,8 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
+def agent_from_json(body: dict[str, Any], policy: Policy | None) -> Agent:
+    """The inverse of ``agent_to_json``; ``policy``: a fresh one, if it is the user's own."""
     floor: Floor = _FLOORS[body["floor"]["kind"]].from_config(body["floor"])
     kind, saved = body["agent"], body["policy"]
     agents = _kinds(kind)
@@ -205,14 +207,14 @@ def _built(body: dict[str, Any], policy: Policy | None) -> Agent:
         policy = _fresh(saved, policy)
     agent: Agent = agents[kind].from_config(_heard(body["settings"]), floor, policy)
     _restore(
-        agent.policy, unpack(saved["state"]), own=agent.policy is policy and not saved["config"]
+        agent.policy, from_json(saved["state"]), own=agent.policy is policy and not saved["config"]
     )
-    agent._books = agent._books.restored(floor, body["books"])
+    agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
-    agent._rng.bit_generator.state = body["rng"]
+    agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
         play = _unrow(row)
-        agent._open[play.id] = (play, unpack(context))
+        agent.open_plays[play.id] = (play, from_json(context))
     return agent
 
 
@@ -255,14 +257,14 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
 
 
 def _row(play: Play) -> dict[str, Any]:
-    choice = None if play.choice is None else pack(list(play.choice), "choice")
-    arm = pack(play.arm, "arm")
+    choice = None if play.choice is None else to_json(list(play.choice), "choice")
+    arm = to_json(play.arm, "arm")
     return {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
 
 
 def _unrow(row: dict[str, Any]) -> Play:
-    choice = None if row["choice"] is None else Choice(*unpack(row["choice"]))
-    terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), unpack(row["arm"])
+    choice = None if row["choice"] is None else Choice(*from_json(row["choice"]))
+    terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), from_json(row["arm"])
     return Play(**{**row, "arm": arm, "terms": terms, "reason": reason, "choice": choice})
 
 

@@ -10,8 +10,8 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import exact, exact_range, shown
-from surefoot.agents._agent import Agent
 from surefoot.agents.actions import Action
+from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
@@ -68,7 +68,9 @@ class Comparator(Agent):
         else stand still, and the default win for ever.
         """
         action, score = self._peek(context, allowed)
-        choice = self._choice(action, score, self._rival(terms) if self.default_competes else None)
+        choice = self._choice(
+            action, score, self.default_score(terms) if self.default_competes else None
+        )
         if choice.loses:
             self.turns += 1
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
@@ -82,7 +84,7 @@ class Comparator(Agent):
     def _decide_unproved(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """Play what the policy would, or a default with the larger index; nothing is proved."""
         action, score = self._peek(context, allowed)
-        choice = self._choice(action, score, self._rival(terms))
+        choice = self._choice(action, score, self.default_score(terms))
         if choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         self.turns += 1
@@ -90,7 +92,7 @@ class Comparator(Agent):
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         """The proved mean reward, this play included, minus the floor; in units."""
-        books = self._books
+        books = self.books
         proved = self._proved(action, context) + books.default_plays * terms.value
         return proved - terms.floor * (books.explorations + books.default_plays + 1)
 
@@ -132,7 +134,7 @@ class UnknownDefault(Comparator):
 
     def _coefficient(self) -> float:
         """N0 - (1-alpha)*t: how often the default's mean counts in what must be proved."""
-        books = self._books
+        books = self.books
         t = books.explorations + books.default_plays + 1
         return float(books.default_plays - (1 - Fraction(self.floor.alpha)) * t)
 

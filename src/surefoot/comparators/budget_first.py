@@ -78,5 +78,5 @@ class BudgetFirst(Comparator):
         return self._decide_unproved(context, allowed, terms)
 
     def _shut(self, terms: Terms) -> Reason | None:
-        saved = self._books.explorations + self._books.default_plays
+        saved = self.books.explorations + self.books.default_plays
         return Reason.SAVING_UP if saved < self.savings else None

@@ -81,9 +81,9 @@ class C3UCBUnknown(UnknownDefault):
 
     def _default_paid(self, reward: Any) -> None:
         self.bounds.paid[0] += 1.0
-        self.bounds.paid[1] += self._told(reward)
+        self.bounds.paid[1] += self.policy_reward(reward)
 
-    def _rival(self, terms: Terms) -> float:
+    def default_score(self, terms: Terms) -> float:
         """mu0_U."""
         low, high = self._paid
         plays, total = self.bounds.paid
@@ -93,8 +93,8 @@ class C3UCBUnknown(UnknownDefault):
         return float(min(high, total / plays + width))
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        books, times = self._books, self._coefficient()
-        default = self._rival(terms) if times < 0 else self._paid[0]
+        books, times = self.books, self._coefficient()
+        default = self.default_score(terms) if times < 0 else self._paid[0]
         proved = (self.bounds.pledge(action) + times * default) * units_of_one(self.floor)
         waiting = books.low * (books.explorations - self.bounds.learnt)
         return int(math.floor(proved) + waiting)

@@ -7,8 +7,8 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from surefoot._exact import exact_range, shown
-from surefoot.agents._agent import Agent
 from surefoot.agents.actions import Action
+from surefoot.agents.agent import Agent
 from surefoot.comparators.base import Comparator
 from surefoot.comparators.ellipsoid import (
     NOW,
@@ -146,7 +146,7 @@ class CLUCB(Comparator):
 
 def pledged(agent: Agent, bounds: Linear, action: Action, context: Any) -> int:
     """What the ellipsoid proves, in units; a play whose reward is still out counts at r_min."""
-    books = agent._books
+    books = agent.books
     known: int = math.floor(bounds.pledge(action, context) * units_of_one(agent.floor))
     waiting: int = books.explorations - bounds.learnt
     return known + books.low * waiting

@@ -130,14 +130,14 @@ class CLUCB2(Comparator):
     def _due(self, terms: Terms) -> int:
         """What the explorations and this one must earn: the floor at the next checkpoint, less the
         default's plays until then."""
-        books = self._books
+        books = self.books
         t = books.explorations + books.default_plays + 1
         ahead = -t % self.checkpoint
         return terms.floor * (t + ahead) - terms.value * (books.default_plays + ahead)
 
     def _proofs(self, arms: Sequence[int], context: Any) -> list[int]:
         """For each arm, a lower bound on the means of all explorations and one of it, in units."""
-        books, m = self._books, self.bounds.learnt
+        books, m = self.books, self.bounds.learnt
         one = units_of_one(self.floor)
         low, width = books.low / one, (books.high - books.low) / one
         features, state = self.bounds.told(context).features, self.bounds._state

@@ -83,14 +83,14 @@ class CLUCBUnknown(UnknownDefault):
 
     def _default_paid(self, reward: Any) -> None:
         lam = self.bounds.plain.ridge
-        _ridge.learn(self.bounds._state, self._default_row, 0, self._told(reward), lam)
+        _ridge.learn(self.bounds._state, self._default_row, 0, self.policy_reward(reward), lam)
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
-        seen = self.turns + self._books.default_plays
+        seen = self.turns + self.books.default_plays
         return self.bounds.peek(seen + 1, allowed, context)
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        books, state = self._books, self.bounds._state
+        books, state = self.books, self.bounds._state
         features, contrast = self.bounds.told(context).features, state[TRIED]
         times = self._coefficient()
         assert isinstance(action, int)

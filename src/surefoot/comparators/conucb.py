@@ -165,9 +165,9 @@ class ConUCB(Comparator):
         }  # fmt: skip
 
     def _proved(self, action: Action, context: Any) -> int:
-        low, width = self._books.low, self._books.high - self._books.low
+        low, width = self.books.low, self.books.high - self.books.low
         pledged = math.floor(self.bounds.pledge(action) * width)  # type: ignore[arg-type]
-        return pledged + low * (self._books.explorations + 1)
+        return pledged + low * (self.books.explorations + 1)
 
 
 def record_of(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:

@@ -73,13 +73,13 @@ class ConUCBUnknown(UnknownDefault):
         }  # fmt: skip
 
     def _default_paid(self, reward: Any) -> None:
-        self.bounds.observe_default(self._books.unit_reward(reward))
+        self.bounds.observe_default(self.books.unit_reward(reward))
 
-    def _rival(self, terms: Terms) -> float:
+    def default_score(self, terms: Terms) -> float:
         return self.bounds.default[0]
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        books = self._books
+        books = self.books
         low, width = books.low, books.high - books.low
         upper, least = self.bounds.default
         times = self._coefficient()

@@ -131,9 +131,11 @@ class UnbalancedMOSS(Comparator):
         """JSON-able settings, but for those of the floor."""
         return {"arms": list(self.arms), "horizon": self.horizon}
 
-    def _rival(self, terms: Terms) -> float:
-        plays = self._books.default_plays
-        return super()._rival(terms) + _bonus(self._default_level, plays) if plays else math.inf
+    def default_score(self, terms: Terms) -> float:
+        plays = self.books.default_plays
+        return (
+            super().default_score(terms) + _bonus(self._default_level, plays) if plays else math.inf
+        )
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         return self._decide_unproved(context, allowed, terms)

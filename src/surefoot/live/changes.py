@@ -93,12 +93,12 @@ def add_arms(tx: Tx, engine: Engine, labels: list[Any]) -> None:
 def remove_arms(tx: Tx, engine: Engine, labels: list[Any]) -> None:
     """Play some arms no more."""
     fold = engine.sound(tx)
-    if not fold.agent._scores:
+    if not fold.agent.has_scores:
         raise InvalidInput(
             f"arms cannot be removed from {type(fold.agent.policy).__name__}, which has no "
             "best(context, rng, allowed); add that method"
         )
-    if not fold.removed.issuperset(fold.agent._actions.candidates(labels, "arms")):
+    if not fold.removed.issuperset(fold.agent.actions.arm_numbers(labels, "arms")):
         engine.append(tx, "arms.removed", {"arms": labels})
 
 

@@ -6,8 +6,8 @@ from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
 from surefoot._exact import shown
+from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB, saving
-from surefoot.agents.packing import pack, unpack
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
 from surefoot.live.store import Store
@@ -107,7 +107,7 @@ def sealed_pack(value: Any, what: str) -> Any:
     kind = type(value)
     if value is None or kind is str or kind is int:
         return value
-    return {"float": repr(value)} if kind is float else sealed(pack(value, what))
+    return {"float": repr(value)} if kind is float else sealed(to_json(value, what))
 
 
 def check_agent(agent: Any) -> GenCB:
@@ -118,9 +118,9 @@ def check_agent(agent: Any) -> GenCB:
             "the comparators run in a process of their own"
         )
     check_floor(agent.floor)
-    if agent._books.plays.next_id:
+    if agent.books.plays.next_id:
         raise InvalidInput(
-            f"agent has made {agent._books.plays.next_id} plays, which no ledger would show; "
+            f"agent has made {agent.books.plays.next_id} plays, which no ledger would show; "
             "give a fresh one: its policy may have learned before, its books may not"
         )
     return agent
@@ -147,7 +147,7 @@ def check_floor(floor: Any) -> RewardFloor:
 
 def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:
     """The payload of ``experiment.opened``, and of ``experiment.configured``."""
-    body = saving._body(agent)
+    body = saving.agent_to_json(agent)
     kept = {key: body[key] for key in ("agent", "settings", "floor", "policy", "rng", "turns")}
     kept["settings"] = {**agent.config(), **settings.decided(agent.policy).written()}
     return {"config": sealed(kept), "floor": written_floor(check_floor(agent.floor))}
@@ -182,7 +182,7 @@ def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
     floor = RewardFloor.from_config(config["floor"])
     start = {"books": floor.open().snapshot(), "open": [], "paused": False}
     competes = {"dict": [["default_competes", config["settings"]["default_competes"]]]}
-    agent = saving._built({**config, **start, "settings": competes}, policy)
+    agent = saving.agent_from_json({**config, **start, "settings": competes}, policy)
     assert isinstance(agent, GenCB)
     return agent
 
@@ -191,7 +191,7 @@ def with_arms(config: dict[str, Any], labels: list[Any]) -> dict[str, Any]:
     """The configuration with more arms, of which its policy knows nothing yet."""
     agent = built(config, None)
     agent = GenCB(grown(agent.policy, labels), agent.floor)
-    return {**config, "policy": sealed(saving._body(agent)["policy"])}
+    return {**config, "policy": sealed(saving.agent_to_json(agent)["policy"])}
 
 
 def unknown(known: Collection[Any], labels: Iterable[Any]) -> list[Any]:
@@ -285,7 +285,7 @@ def _differs(field: str, ours: Any, theirs: Any, name: str) -> InvalidInput:
 
 def _fields(config: dict[str, Any]) -> dict[str, Any]:
     policy = config["policy"]
-    own = unpack(policy["config"]) if policy["config"] is not None else {}
+    own = from_json(policy["config"]) if policy["config"] is not None else {}
     return {
         "agent": config["agent"],
         "policy": policy["kind"],

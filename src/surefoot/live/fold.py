@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB, Play, Reason, saving
-from surefoot.agents.packing import pack, unpack
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
@@ -114,7 +114,7 @@ class Fold:
     @property
     def books(self) -> RewardBooks:
         """The agent's books: counters, the floor in force, and the account's totals."""
-        books = self.agent._books
+        books = self.agent.books
         assert isinstance(books, RewardBooks)
         return books
 
@@ -135,11 +135,11 @@ class Fold:
         # What select would refuse before it asks the policy: from there on the fold has moved.
         self.books.terms(default)
         if labels is not None:
-            agent._actions.candidates(labels)
-        agent._context(asked.context)
+            agent.actions.arm_numbers(labels)
+        agent.checked_context(asked.context)
         try:
             play = agent.select(asked.context, labels, default)
-            agent._open.clear()
+            agent.open_plays.clear()
             if self.settings.shadow and not play.is_default:
                 self.account.void(play.terms.hold)
                 self._move({**_MOVES["outcome.as_default"], "unreported": 1})
@@ -151,7 +151,7 @@ class Fold:
     def unproposed(self, default: Any) -> Play:
         """The default, without asking a policy whose books are in doubt."""
         agent = self.agent
-        return agent._play(-1, None, Reason.PAUSED, agent.floor.terms(default), None)
+        return agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(default), None)
 
     def proposal(self, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:
         """The kind and payload of the entry that a proposed play becomes, if decided ``now``."""
@@ -194,7 +194,7 @@ class Fold:
             copy.deepcopy(agent.policy), agent.floor, seed, default_competes=agent.default_competes
         )
         copied.turns, copied.paused = agent.turns, agent.paused
-        books = copied._books = agent.floor.open(keep=0)
+        books = copied.books = agent.floor.open(keep=0)
         books.account = twin.account = Account(posted=rights)
         plays = books.plays = Counted(0)
         plays.pending, plays.unreported = self.books.plays.pending, self.books.plays.unreported
@@ -206,14 +206,14 @@ class Fold:
         agent = self.agent
         if not self.removed:
             return None if allowed is None else list(allowed)
-        actions = agent._actions
-        numbers = range(len(agent.arms)) if allowed is None else actions.candidates(allowed)
+        actions = agent.actions
+        numbers = range(len(agent.arms)) if allowed is None else actions.arm_numbers(allowed)
         return [agent.arms[number] for number in numbers if number not in self.removed]
 
     def numbers(self, allowed: Iterable[Any] | None) -> list[int] | None:
         """The same as the policy's numbers."""
         labels = self.candidates(allowed)
-        return None if labels is None else self.agent._actions.candidates(labels)
+        return None if labels is None else self.agent.actions.arm_numbers(labels)
 
     def apply(self, entry: Entry, done: bool = False) -> None:
         """Take the next entry; ``done``: what it says of policy and counters is so already.
@@ -253,7 +253,7 @@ class Fold:
         elif kind == "arms.added":
             self._add(told["arms"])
         elif kind == "arms.removed":
-            self.removed |= set(self.agent._actions.candidates(told["arms"]))
+            self.removed |= set(self.agent.actions.arm_numbers(told["arms"]))
         elif kind in ("decision.held", "decision.defaulted"):
             self._decided(entry, done)
         elif kind in _ENDOWMENTS:
@@ -264,7 +264,7 @@ class Fold:
 
     def _open(self, told: dict[str, Any]) -> None:
         agent = built(told["config"], copy.deepcopy(self.own_policy))
-        books = agent._books = agent.floor.open(keep=0)
+        books = agent.books = agent.floor.open(keep=0)
         books.account, books.plays = self.account, Counted(0)
         self._agent, self.opened, self.version = agent, [told["config"], told["config"]], 1
         self.settings = settings_of(told["config"])
@@ -286,19 +286,19 @@ class Fold:
         new = unknown(self.agent.arms, labels)
         if new:
             grown(self.agent.policy, new)
-        return bool(new) or not self.removed.isdisjoint(self.agent._actions.candidates(labels))
+        return bool(new) or not self.removed.isdisjoint(self.agent.actions.arm_numbers(labels))
 
     def _add(self, labels: list[Any]) -> None:
         agent = self.agent
         new = unknown(agent.arms, labels)
         there = [label for label in labels if label not in new]
-        self.removed -= set(agent._actions.candidates(there))
+        self.removed -= set(agent.actions.arm_numbers(there))
         if not new:
             return
         self.opened[0] = with_arms(self.opened[0], new)
         policy = grown(agent.policy, new)
         fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
-        fresh._books, fresh._rng = agent._books, agent._rng
+        fresh.books, fresh.rng = agent.books, agent.rng
         fresh.turns, fresh.paused = agent.turns, agent.paused
         self._agent = fresh
 
@@ -319,9 +319,9 @@ class Fold:
         """
         agent = self.agent
         try:
-            agent._ask(context, allowed)
+            agent.ask(context, allowed)
         except Exception:  # noqa: BLE001  # a policy is the user's own code
-            agent._asking = False
+            agent.asking = False
             agent.turns += 1
 
     def _reported(self, entry: Entry) -> None:
@@ -334,7 +334,9 @@ class Fold:
         self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
         if entry.kind == "outcome.late":
             action = Named.of(told).action(self.agent)
-            self.learn(entry.kind, told, action, unpack(told.get("context")), told.get("missing"))
+            self.learn(
+                entry.kind, told, action, from_json(told.get("context")), told.get("missing")
+            )
         elif entry.kind in LEARNT:
             assert given is not None
             self.learn(entry.kind, told, given.action, given.context, given.missing)
@@ -371,18 +373,18 @@ class Fold:
         """What the policy is told of a missing reward: the same at its expiry and ever after."""
         agent: Any = self.agent
         worst = agent.floor.unit.decimal(missing)
-        return float(agent._told(worst) if agent._unit else worst)
+        return float(agent.policy_reward(worst) if agent.unit_rewards else worst)
 
     def _reward(self, told: Any) -> Any:
         """A reward that an entry tells, as the policy is told it."""
         base = told["base"] if isinstance(told, dict) else told
         if isinstance(base, list):
             return tuple(map(float, base))
-        return self.agent._told(Decimal(base))
+        return self.agent.policy_reward(Decimal(base))
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
-        books, body = self.books, saving._body(self.agent)
+        books, body = self.books, saving.agent_to_json(self.agent)
         counters = {name: getattr(books, name) for name in books._COUNTERS}
         plays = {name: getattr(books.plays, name) for name in _OF_PLAYS}
         return {
@@ -394,7 +396,7 @@ class Fold:
             "removed": sorted(self.removed),
             "endowments": self.endowments,
             "waiting": {
-                play: pack(_plain(given), f"the context of {play}")
+                play: to_json(_plain(given), f"the context of {play}")
                 for play, given in self.waiting.items()
             },
         }
@@ -414,7 +416,7 @@ class Fold:
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():
-            explores, arm, number, action, context, terms, *ends = unpack(packed)
+            explores, arm, number, action, context, terms, *ends = from_json(packed)
             self.waiting[play] = Given(explores, arm, number, action, context, Terms(*terms), *ends)
 
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from typing import Any, NamedTuple
 
+from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB
-from surefoot.agents.packing import pack, unpack
 from surefoot.floors import Terms
 from surefoot.live.configuration import sealed
 from surefoot.live.entries import Entry
@@ -21,12 +21,12 @@ class Named(NamedTuple):
     @classmethod
     def of(cls, told: dict[str, Any]) -> Named:
         """What an entry's payload says of it."""
-        return cls(unpack(told["arm"]), told["index"])
+        return cls(from_json(told["arm"]), told["index"])
 
     def action(self, agent: GenCB) -> Any:
         """The same in the policy's own numbers."""
         play: Any = self
-        return agent._actions.action(play)
+        return agent.actions.action(play)
 
 
 class Given(NamedTuple):
@@ -52,10 +52,10 @@ class Given(NamedTuple):
     def of(cls, entry: Entry, agent: GenCB, own: bool) -> Given:
         """What a decision's entry says of its play; ``own``: whether it is this agent's."""
         told = entry.payload
-        terms, context = terms_of(told), unpack(told.get("context"))
+        terms, context = terms_of(told), from_json(told.get("context"))
         version = entry.config_version
         if entry.kind != "decision.held":
-            books: Any = agent._books
+            books: Any = agent.books
             return cls(False, None, -1, -1, context, terms, books.low, books.high, version=version)
         named = Named.of(told)
         action = named.action(agent) if own else None
@@ -71,9 +71,9 @@ class Given(NamedTuple):
         if not self.explores:
             value = {"value": self.terms.value, "version": self.version, "late": True}
             return value if self.terms.high is None else {**value, "upper": self.terms.high}
-        told = {"arm": sealed(pack(self.arm, "arm")), "index": self.number}
+        told = {"arm": sealed(to_json(self.arm, "arm")), "index": self.number}
         if self.context is not None:
-            told["context"] = sealed(pack(self.context, "context"))
+            told["context"] = sealed(to_json(self.context, "context"))
         if self.missing is not None:
             told["missing"] = self.missing
         return told

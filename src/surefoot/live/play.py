@@ -9,7 +9,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple, cast
 
 from surefoot._exact import exact, shown
-from surefoot.agents.packing import unpack
+from surefoot._json_values import from_json
 from surefoot.agents.play import Choice, Play, Reason, explain, short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
@@ -97,7 +97,7 @@ class LivePlay:
     def play(self) -> Play:
         """The same, as an agent in a process of its own would have given it out."""
         told, name = self._told, cast(Any, self.id)
-        choice = unpack(told["choice"])
+        choice = from_json(told["choice"])
         reason = Reason(self.reason) if self.reason in Reason.__members__ else Reason.PAUSED
         return Play(
             name, self.arm, self.index, reason, told["turn"], terms_of(told), *self._books,
@@ -139,9 +139,9 @@ class LivePlay:
         else:
             name, books = ids.public_id(play, told), (places, told["unspent"], 0)
         return cls(
-            name, unpack(arm) if type(arm) is dict else arm, told["index"] if explores else -1,
+            name, from_json(arm) if type(arm) is dict else arm, told["index"] if explores else -1,
             told["reason"], entry.seq or None, told["deadline"],
-            unpack(told["shadow"]) if "shadow" in told else None, lease,
+            from_json(told["shadow"]) if "shadow" in told else None, lease,
             {key: told[key] for key in told if key not in _LEFT_OUT}, books,
         )  # fmt: skip
 

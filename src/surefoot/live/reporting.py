@@ -19,7 +19,7 @@ class Telling(NamedTuple):
 
     def told(self, fold: Fold, row: Any, given: Given) -> Told:
         """What it says of the reward; InvalidInput where base rewards are missing, or none."""
-        actions = fold.agent._actions
+        actions = fold.agent.actions
         if self.base_rewards is not None:
             return super_arm(actions, row, given, self.said.reward, self.base_rewards)
         if self.how == "settle":
@@ -37,7 +37,7 @@ class Retelling(NamedTuple):
         """What it said of the reward."""
         if self.text is None:
             return Told(None, None)
-        return Told(worth_of(fold.agent._actions, given)(self.text), self.text)
+        return Told(worth_of(fold.agent.actions, given)(self.text), self.text)
 
 
 class Booked(NamedTuple):
@@ -52,7 +52,7 @@ def book(fold: Fold, row: Any, given: Given, telling: Telling | Retelling) -> Bo
     """Book a report of the play that a row stands for; changes nothing but the result."""
     told = telling.told(fold, row, given)
     window = fold.settings.reward_window is not None
-    report = Report(fold.books.floor, row, given, worth_of(fold.agent._actions, given), window)
+    report = Report(fold.books.floor, row, given, worth_of(fold.agent.actions, given), window)
     call = getattr(report, telling.how)
     outcome = call(told) if telling.how == "settle" else call()
     return Booked(outcome, report, told.text)

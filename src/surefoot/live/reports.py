@@ -177,7 +177,7 @@ def super_arm(actions: Any, row: Any, given: Given, reward: Any, base: Any) -> T
     parts = actions.base_rewards(row.id, given.arm, base)
     texts = [short(part) for part in parts]
     if reward is None:
-        return Told(actions.worth(parts, given.arm), texts)
+        return Told(actions.super_arm_reward(parts, given.arm), texts)
     number = exact(reward, f"reward of play {row.id}")
     return Told(number, {"reward": short(number), "base": texts})
 
@@ -189,7 +189,7 @@ def worth_of(actions: Any, given: Given) -> Callable[[Any], Any]:
         if isinstance(told, dict):
             return Decimal(told["reward"])
         if isinstance(told, list):
-            return actions.worth(tuple(map(Decimal, told)), given.arm)
+            return actions.super_arm_reward(tuple(map(Decimal, told)), given.arm)
         return Decimal(told)
 
     return worth

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 import numpy as np
 
 from surefoot._exact import INT64_MAX
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.floors import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
 from surefoot.simulation.loop import (

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import INT64_MAX, PLAYS, Unit, shown
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments._kernels import draws_for
 from surefoot.environments._table import TableRecord
@@ -51,7 +51,7 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
         and draws_for(environment)
         and getattr(environment, "f", None) is None
         and 10 ** abs(floor.places - environment.places) <= INT64_MAX
-        and (agent._unit or 0 <= floor.places <= _EXACT_PLACES)
+        and (agent.unit_rewards or 0 <= floor.places <= _EXACT_PLACES)
     )
 
 
@@ -178,10 +178,10 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} plays points, or rows of a context; simulate needs one with a list of arms, "
             "as the environment has one"
         )
-    if agent._actions.semi_bandit != getattr(environment, "semi_bandit", False):
+    if agent.actions.semi_bandit != getattr(environment, "semi_bandit", False):
         raise InvalidInput(
-            f"{who} plays {_KINDS[agent._actions.semi_bandit]}, the environment pays "
-            f"{_KINDS[not agent._actions.semi_bandit]}"
+            f"{who} plays {_KINDS[agent.actions.semi_bandit]}, the environment pays "
+            f"{_KINDS[not agent.actions.semi_bandit]}"
         )
     if len(agent.arms) != environment.n_arms:
         raise InvalidInput(

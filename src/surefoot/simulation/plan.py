@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._exact import PLAYS, shown
-from surefoot.agents._agent import Agent, seeded
+from surefoot.agents.agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor
@@ -102,9 +102,13 @@ class Plan:
     def _walk(self, agent: Agent) -> Walk:
         books, terms = agent.floor.open(), agent.floor.terms()
         finer = agent.floor.places - self.environment.places
-        told = (books.low, books.high - books.low) if agent._unit else (0, 10**agent.floor.places)
+        told = (
+            (books.low, books.high - books.low)
+            if agent.unit_rewards
+            else (0, 10**agent.floor.places)
+        )
         scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), *told)
-        rival = agent._rival(terms) if agent.default_competes else float("-inf")
+        rival = agent.default_score(terms) if agent.default_competes else float("-inf")
         record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
         return Walk(record, type(record), scale, rival)
 

@@ -13,7 +13,7 @@ from typing import Any
 from surefoot import _compile
 from surefoot._exact import shown
 from surefoot._kernel_text import digest
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation import compiled

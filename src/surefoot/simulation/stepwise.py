@@ -10,7 +10,7 @@ import numpy as np
 
 from surefoot._exact import INT64_MAX, exact, shown
 from surefoot.agents import Play
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
@@ -34,8 +34,8 @@ def drive(
     reward outside the environment's range.
     """
     agent, paid_range = _copied(agent), bounds(environment)
-    agent._rng = np.random.default_rng(stream)
-    books, trace = agent._books, blank(len(checkpoints))
+    agent.rng = np.random.default_rng(stream)
+    books, trace = agent.books, blank(len(checkpoints))
     least, below, spot, losses = INT64_MAX, 0, 0, [0.0] * SUMS
     for t in range(1, int(checkpoints[-1]) + 1):
         if stopped():
@@ -45,7 +45,7 @@ def drive(
             agent.update(play)
         else:
             agent.update(play, **_paid(agent, play, environment, key, paid_range))
-            _lose(losses, top, environment, agent._actions.action(play))
+            _lose(losses, top, environment, agent.actions.action(play))
         slack = books.account.available
         least = min(least, slack)
         below += slack < 0
@@ -61,11 +61,11 @@ def _paid(
 ) -> dict[str, Any]:
     """What the environment pays for a play, as ``update`` takes it."""
     low, high = paid_range
-    action: Any = agent._actions.action(play)
-    if agent._actions.semi_bandit:
+    action: Any = agent.actions.action(play)
+    if agent.actions.semi_bandit:
         parts = tuple(environment.pull(key, play.turn, arm) for arm in action)
         exact_parts = tuple(exact(part, f"the environment's pull for {action}") for part in parts)
-        reward = agent._actions.worth(exact_parts)
+        reward = agent.actions.super_arm_reward(exact_parts)
         report: dict[str, Any] = {"base_rewards": parts}
     else:
         reward = environment.pull(key, play.turn, action)

@@ -9,7 +9,7 @@ from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from surefoot._exact import exact
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.theory import Bound

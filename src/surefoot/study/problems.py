@@ -10,7 +10,7 @@ from pydantic import Field
 
 from surefoot import theory
 from surefoot.agents import Plain, gencb_cccb, gencb_clb, gencb_cmab, mv_cucb
-from surefoot.agents._agent import Agent
+from surefoot.agents.agent import Agent
 from surefoot.comparators import C3UCB, CLUCB, ConUCB
 from surefoot.environments import BernoulliArms, CombinatorialArms, LinearArms
 from surefoot.environments.mean_variance import best_mean_variance

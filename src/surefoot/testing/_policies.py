@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import exact
+from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB
-from surefoot.agents.packing import pack, unpack
 from surefoot.floors import Floor, RewardFloor
 from surefoot.policies import Policy
 from surefoot.policies.base import arms_of
@@ -188,12 +188,12 @@ def index_of(arm: Any, shown: str) -> int:
 
 def text(value: Any) -> str:
     """Plain values as JSON text."""
-    return json.dumps(pack(value, "value"))
+    return json.dumps(to_json(value, "value"))
 
 
 def heard(written: str) -> Any:
     """The inverse of ``text``."""
-    return unpack(json.loads(written))
+    return from_json(json.loads(written))
 
 
 def alike(one: Any, other: Any) -> bool:

@@ -16,7 +16,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.agents import _asked, saving
+from surefoot.agents import policy_checks, saving
 from surefoot.agents.saving import load
 from surefoot.floors import statement
 from surefoot.live.live import Live
@@ -180,7 +180,7 @@ class PolicyKit(PolicyMaker):
         with warnings.catch_warnings():
             warnings.simplefilter("error")
             for _ in range(TURNS):
-                _asked.check_best(policy, self.make_context(world.rng), world.own)
+                policy_checks.check_best(policy, self.make_context(world.rng), world.own)
                 (arm, _), context = world.turn(policy, "best")
                 world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
 
@@ -207,7 +207,7 @@ class PolicyKit(PolicyMaker):
             else:
                 explored += 1
                 agent.update(play, **self.paid(self.worst(play.arm)))
-                booked = agent._books.plays.get(play.id).reward
+                booked = agent.books.plays.get(play.id).reward
                 assert booked is not None
                 outcomes.report("settle", number, agent.floor.unit.decimal(booked))
             assert outcomes.least() >= 0
@@ -299,6 +299,6 @@ class ScoringPolicyKit(PolicyKit):
         agent, world = self.agent(), self.world()
         assert agent.default_competes
         world.plays(agent, TURNS)
-        says = statement(agent._books)
+        says = statement(agent.books)
         assert says.plays == TURNS
         assert agent.turns >= says.explorations

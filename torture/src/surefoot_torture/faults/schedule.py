@@ -183,7 +183,7 @@ def _learned(world: World, setup: Setup, live: Live) -> None:
         elif entry.kind in ("outcome.settled", "outcome.late"):
             told[entry.play] = Decimal(said["told"])
     for play, reward in told.items():
-        twin.policy.update(given[play]["index"], twin._told(reward), None)
+        twin.policy.update(given[play]["index"], twin.policy_reward(reward), None)
     knows = live._engine.fold.agent.policy.state()["arms"]
     if knows != twin.policy.state()["arms"]:
         world.judge.wrong("wrong", f"the policy of {setup.name} knows {knows}")

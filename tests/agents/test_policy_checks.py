@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.agents import _asked
+from surefoot.agents import policy_checks
 from surefoot.agents.play import Reason
 from surefoot.errors import InvalidInput
 from surefoot.live import MemoryStore
@@ -43,11 +43,11 @@ def test_a_context_changed_before_the_report_is_learned_as_it_was(kind):
 
 def test_what_is_no_plain_container_is_handed_on_as_it_is():
     thing = object()
-    assert _asked.copied({"x": (thing, [1])}) == {"x": (thing, [1])}
+    assert policy_checks.copied({"x": (thing, [1])}) == {"x": (thing, [1])}
     loop = []
     loop.append(loop)
     with pytest.raises(InvalidInput, match="context holds itself, or is too deep"):
-        _asked.copied(loop)
+        policy_checks.copied(loop)
 
 
 class Frame:
@@ -324,10 +324,10 @@ class Otherwise(Thompson):
 )
 def test_a_best_that_surely_is_no_select_is_told_so(policy, how):
     agent = sf.GenCB(policy, RICH)
-    state = copy.deepcopy(agent._rng.bit_generator.state)
+    state = copy.deepcopy(agent.rng.bit_generator.state)
     with pytest.warns(UserWarning, match=f"means different things by best and select: {how}"):
         agent.select()
-    assert agent._rng.bit_generator.state == state  # copies were asked
+    assert agent.rng.bit_generator.state == state  # copies were asked
 
 
 def test_an_overridden_select_that_nobody_asks_is_told_so():

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.agents.packing import pack, unpack
+from surefoot._json_values import from_json, to_json
 from surefoot.errors import InvalidInput
 
 SCALARS = st.none() | st.booleans() | st.integers() | st.floats() | st.text()
@@ -42,7 +42,7 @@ NUMPY_SCALARS = [
 
 
 def there_and_back(value):
-    return unpack(json.loads(json.dumps(pack(value, "value"), allow_nan=False)))
+    return from_json(json.loads(json.dumps(to_json(value, "value"), allow_nan=False)))
 
 
 def alike(a, b):
@@ -99,10 +99,10 @@ def test_what_json_cannot_say_is_refused_by_name(value):
         with pytest.raises(
             InvalidInput, match=r"(?s)^state holds .* which cannot be saved as JSON"
         ):
-            pack(nested, "state")
+            to_json(nested, "state")
 
 
 @pytest.mark.parametrize("packed", [{}, {"pickle": "x"}, {"array": [1]}, [{"scalar": 1}]], ids=repr)
 def test_what_was_not_packed_is_refused(packed):
     with pytest.raises(ValueError, match="of no known kind"):
-        unpack(packed)
+        from_json(packed)

@@ -11,7 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from surefoot._exact import exact, shown, unlabelled
-from surefoot.agents import _asked
+from surefoot.agents import policy_checks
 from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
@@ -40,8 +40,8 @@ class Agent(Changing):
     """Whether it has to be told what each default play paid."""
 
     def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
-        self._actions = Actions(policy)
-        self.arms: tuple[Label, ...] = self._actions.arms
+        self.actions = Actions(policy)
+        self.arms: tuple[Label, ...] = self.actions.arms
         if not isinstance(floor, Floor):
             raise InvalidInput(
                 f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
@@ -52,19 +52,19 @@ class Agent(Changing):
         self.turns = 0
         """m: how often the policy has been asked."""
         self.paused = False
-        self._asking = False
-        self._rng = np.random.default_rng(seeded(seed).spawn(1)[0])
-        self._books: Books = floor.open()
-        self._open: dict[int, tuple[Play, Any]] = {}
+        self.asking = False
+        self.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
+        self.books: Books = floor.open()
+        self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
-        self._scores = has(policy, "best")
+        self.has_scores = has(policy, "best")
         self._checks = has(policy, "check")
         self._contextual = bool(getattr(policy, "contextual", True))
-        self._doubted = self._scores and _asked.doubted(policy)
-        self._unit = bool(getattr(policy, "unit_rewards", False))
-        if self._unit and has(policy, "count_in"):
-            policy.count_in(self._books.high - self._books.low)  # type: ignore[attr-defined]
-        self._numbered = self._actions.numbered
+        self._doubted = self.has_scores and policy_checks.doubted(policy)
+        self.unit_rewards = bool(getattr(policy, "unit_rewards", False))
+        if self.unit_rewards and has(policy, "count_in"):
+            policy.count_in(self.books.high - self.books.low)  # type: ignore[attr-defined]
+        self._numbered = self.actions.numbered
         self._labels = self.arms if self._numbered else ()  # at hand, for every play
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
@@ -81,15 +81,15 @@ class Agent(Changing):
         default is played. ``default`` is this play's own known default value, for a floor without
         a constant one.
         """
-        if self._asking:
+        if self.asking:
             raise PlayConflict(
                 "select() was called while this agent's policy was choosing; "
                 "an agent decides one play at a time"
             )
-        terms = self._books.terms(default)
-        context = self._context(context)
+        terms = self.books.terms(default)
+        context = self.checked_context(context)
         candidates = self._candidates(context, allowed)
-        first = self._books.plays.next_id
+        first = self.books.plays.next_id
         try:
             if self.paused:
                 return self._play_default(terms, Reason.PAUSED)
@@ -98,11 +98,11 @@ class Agent(Changing):
                 return self._play_default(terms, Reason.NO_ALLOWED_ARM if shut is None else shut)
             return self._decide(context, candidates, terms)
         except BaseException:
-            self._asking = False
+            self.asking = False
             self._take_back(first)
             raise
 
-    def _context(self, context: Any) -> Any:
+    def checked_context(self, context: Any) -> Any:
         """A copy of a play's context; InvalidInput for one that the policy cannot take."""
         if context is not None:
             unlabelled(context, "context")
@@ -113,17 +113,17 @@ class Agent(Changing):
                     "out, or give a policy of contexts, e.g. LinUCB(dim=...); one of your own that "
                     "uses it says contextual = True"
                 )
-            context = _asked.copied(context)
+            context = policy_checks.copied(context)
         if self._checks:
             self.policy.check(context)  # type: ignore[attr-defined]
         return context
 
     def _candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
         """The numbers of the arms that may be played; None: all there are."""
-        rows = _asked.rows_of(context) if self._numbered and not self.arms else None
+        rows = policy_checks.rows_of(context) if self._numbered and not self.arms else None
         if allowed is None:
             return [] if rows == 0 else None
-        candidates = self._actions.candidates(allowed)
+        candidates = self.actions.arm_numbers(allowed)
         if rows == 0 and candidates:
             raise InvalidInput(f"allowed = {candidates}: the context of this play has no rows")
         return candidates
@@ -134,7 +134,7 @@ class Agent(Changing):
 
     def _take_back(self, first: int) -> None:
         """Void the plays from id ``first`` on, which nobody was told of."""
-        for number in self._books.plays.open_since(first):
+        for number in self.books.plays.open_since(first):
             self.void(number)
 
     def select_many(
@@ -151,8 +151,8 @@ class Agent(Changing):
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InvalidInput(f"n = {shown(n)} must be an int >= 0")
         if allowed is not None:
-            allowed = [self._actions.label(arm) for arm in self._actions.candidates(allowed)]
-        first, plays = self._books.plays.next_id, list[Play]()
+            allowed = [self.actions.label(arm) for arm in self.actions.arm_numbers(allowed)]
+        first, plays = self.books.plays.next_id, list[Play]()
         try:
             while len(plays) < n:
                 plays.append(self.select(context, allowed, default))
@@ -177,57 +177,61 @@ class Agent(Changing):
         are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
         """
         number: Any = play.id if type(play) is Play else None
-        waiting = self._open.get(number)
+        waiting = self.open_plays.get(number)
         if waiting is None or waiting[0] is not play:  # rare: not the very play that is open
             number = self._id(play)
         told: Any = None
-        if base_rewards is not None or self._actions.semi_bandit:
+        if base_rewards is not None or self.actions.semi_bandit:
             reward, told = self._super_arm(number, play, reward, base_rewards)
         if reward is None:
-            self._books.plays.get(number)  # unknown? then that is what is wrong
-            if number in self._open:
+            self.books.plays.get(number)  # unknown? then that is what is wrong
+            if number in self.open_plays:
                 learner = type(self).__name__ if self.learns_default else None
-                check_unpaid(self._open[number][0], learner)
-        books = self._books
+                check_unpaid(self.open_plays[number][0], learner)
+        books = self.books
         outcome = books.settle(number, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
-        waiting = self._open.get(number)
+        waiting = self.open_plays.get(number)
         if waiting is not None:
             given, context = waiting
             if given.index < 0:
                 self._default_paid(reward)
             else:
                 if told is None:
-                    told = books.unit_reward(reward, number) if self._unit else self._told(reward)
-                action = given.index if self._numbered else self._actions.action(given)
+                    told = (
+                        books.unit_reward(reward, number)
+                        if self.unit_rewards
+                        else self.policy_reward(reward)
+                    )
+                action = given.index if self._numbered else self.actions.action(given)
                 self.policy.update(action, told, context)
-            del self._open[number]
+            del self.open_plays[number]
         return outcome
 
     def _super_arm(
         self, number: int, play: Play | int, reward: Any, base_rewards: Any
     ) -> tuple[Any, Any]:
         """The reward to book of a semi-bandit play, and the base rewards to be learned."""
-        explores = self._books.plays.get(number).explores
-        if base_rewards is not None and not (explores and self._actions.semi_bandit):
+        explores = self.books.plays.get(number).explores
+        if base_rewards is not None and not (explores and self.actions.semi_bandit):
             because = (
                 f"{type(self.policy).__name__} plays single arms and learns"
                 if explores
                 else "it is a default play, which is reported"
             )
             raise InvalidInput(f"base_rewards of play {number}: {because} from reward alone")
-        given = self._open[number][0] if number in self._open else play
+        given = self.open_plays[number][0] if number in self.open_plays else play
         arm = given.arm if isinstance(given, Play) else None
         if base_rewards is None:
-            if explores and number in self._open:
+            if explores and number in self.open_plays:
                 raise InvalidInput(
                     f"play {number} is the super arm {shown(arm)}: report base_rewards=, one for "
                     "each of its base arms"
                 )
             return reward, None
-        parts = self._actions.base_rewards(number, arm, base_rewards)
-        booked = self._actions.worth(parts, arm) if reward is None else reward
+        parts = self.actions.base_rewards(number, arm, base_rewards)
+        booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
 
     def _default_paid(self, reward: Any) -> None:
@@ -235,7 +239,7 @@ class Agent(Changing):
 
     def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
-        record = self._books.plays.get(number)
+        record = self.books.plays.get(number)
         if not record.explores or record.state is State.FELL_BACK:
             warnings.warn(
                 f"reward {shown(reward)} of the default at play {number} is outside the interval "
@@ -247,7 +251,7 @@ class Agent(Changing):
             return
         if outcome is Outcome.CAPPED:
             meaning = f"is above r_max = {high}: it counts as that until acknowledge(play)"
-        elif self._books.promise_void:
+        elif self.books.promise_void:
             meaning = f"is outside ({low}, {high}): it is booked, and nothing is promised any more"
         else:
             meaning = f"is below r_min = {low}: it is booked as it is, and may break the floor"
@@ -260,19 +264,19 @@ class Agent(Changing):
 
     def expire(self, play: Play | int) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives."""
-        return self._books.expire(self._id(play))
+        return self.books.expire(self._id(play))
 
     def void(self, play: Play | int) -> Outcome:
         """The play was never made, for good; its hold is released."""
-        return self._closed(self._id(play), self._books.void)
+        return self._closed(self._id(play), self.books.void)
 
     def fall_back(self, play: Play | int) -> Outcome:
         """An exploration was decided, but the default was played instead."""
-        return self._closed(self._id(play), self._books.fall_back)
+        return self._closed(self._id(play), self.books.fall_back)
 
     def acknowledge(self, play: Play | int) -> Outcome:
         """Confirm a reward above r_max, so that the rest of it is credited."""
-        return self._books.acknowledge(self._id(play))
+        return self.books.acknowledge(self._id(play))
 
     def pause(self) -> None:
         """Play the default from now on; reports are still taken."""
@@ -290,18 +294,18 @@ class Agent(Changing):
         if isinstance(play, Play):
             return explain(play, self.floor.asks_beyond, self._aside)
         number = self._id(play)
-        self._books.plays.get(number)
-        if number not in self._open:
+        self.books.plays.get(number)
+        if number not in self.open_plays:
             raise UnknownPlay(
                 f"play {number} is closed and its numbers are kept no longer; "
                 "pass the Play that select() returned"
             )
-        return explain(self._open[number][0], self.floor.asks_beyond, self._aside)
+        return explain(self.open_plays[number][0], self.floor.asks_beyond, self._aside)
 
     @property
     def account(self) -> Statement:
         """The books as they stand, in exact decimals."""
-        return statement(self._books)
+        return statement(self.books)
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it.
@@ -324,38 +328,38 @@ class Agent(Changing):
         return cls(**settings)
 
     def __repr__(self) -> str:
-        books = self._books
+        books = self.books
         return (
             f"{type(self).__name__}({self.policy!r}, {self.floor!r}): {books.explorations} "
             f"explorations, {books.default_plays} default plays"
         )
 
-    def _ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float | None]:
+    def ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float | None]:
         """Let the policy take one turn: its action, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
-        self._asking = True  # the gate was looked at: until the play is booked nobody else may
-        if self._doubted and allowed is None and self.turns in _asked.LOOKS:
-            _asked.check_best(policy, context, self._rng)
-        if self._scores:
+        self.asking = True  # the gate was looked at: until the play is booked nobody else may
+        if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
+            policy_checks.check_best(policy, context, self.rng)
+        if self.has_scores:
             candidates = None if allowed is None else list(allowed)
-            answer, score = score_given(policy, policy.best(context, self._rng, candidates))
+            answer, score = score_given(policy, policy.best(context, self.rng, candidates))
         elif allowed is None:
-            answer = policy.select(context, self._rng)
+            answer = policy.select(context, self.rng)
         else:
             raise InvalidInput(
-                f"allowed = {[self._actions.label(arm) for arm in allowed]} cannot be kept: "
+                f"allowed = {[self.actions.label(arm) for arm in allowed]} cannot be kept: "
                 f"{type(policy).__name__} has no best(context, rng, allowed); "
                 "leave allowed out or add that method"
             )
-        self._asking = False
-        action = self._actions.chosen(answer, context, allowed)
+        self.asking = False
+        action = self.actions.checked(answer, context, allowed)
         self.turns += 1
         return action, score
 
     def _choice(self, action: Action, score: float | None, rival: float | None = None) -> Choice:
         labels: Any = self._labels
-        label = labels[action] if labels else self._actions.label(action)
+        label = labels[action] if labels else self.actions.label(action)
         choice: Choice = made(Choice, (label, score, rival, None))
         return choice
 
@@ -363,19 +367,19 @@ class Agent(Changing):
         self, action: Action, choice: Choice, reason: Reason, terms: Terms, context: Any
     ) -> Play:
         index = action if isinstance(action, int) else 0  # of what has no number
-        play = self._play(index, choice.arm, reason, terms, choice)
-        self._open[self._books.explore(terms)] = play, context
+        play = self.new_play(index, choice.arm, reason, terms, choice)
+        self.open_plays[self.books.explore(terms)] = play, context
         return play
 
     def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
-        play = self._play(-1, None, reason, terms, choice)
-        self._open[self._books.default(terms)] = play, None
+        play = self.new_play(-1, None, reason, terms, choice)
+        self.open_plays[self.books.default(terms)] = play, None
         return play
 
-    def _play(
+    def new_play(
         self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
     ) -> Play:
-        books, plays = self._books, self._books.plays
+        books, plays = self.books, self.books.plays
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
             plays.next_id, arm, index, reason, self.turns, terms, self.floor.places, available,
@@ -383,19 +387,19 @@ class Agent(Changing):
         ))  # fmt: skip
         return play
 
-    def _told(self, reward: Any) -> float:
+    def policy_reward(self, reward: Any) -> float:
         """The reward as the policy is told it; one above the range as the range's end."""
-        if self._unit:
-            return self._books.unit_reward(reward)
+        if self.unit_rewards:
+            return self.books.unit_reward(reward)
         high = self.floor.reward_range[1]
         if type(reward) is float and -math.inf < reward <= float(high):
             return reward + 0.0  # as below: minus zero is zero
         return float(min(exact(reward, "reward"), high))
 
-    def _rival(self, terms: Terms) -> float:
+    def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
-        if self._unit:
-            value = self._books.unit_default(terms)
+        if self.unit_rewards:
+            value = self.books.unit_default(terms)
         else:
             value = float(self.floor.unit.decimal(terms.value))
         return float(self.policy.sure(value)) if has(self.policy, "sure") else value  # type: ignore[attr-defined]
@@ -409,9 +413,9 @@ class Agent(Changing):
         if not isinstance(play, Play):
             return int(play) if isinstance(play, np.integer) else play
         number = play.id
-        given = self._open.get(number)
+        given = self.open_plays.get(number)
         if given is None:
-            record = self._books.plays.get(number)
+            record = self.books.plays.get(number)
             ours = record.terms == play.terms and record.explores != play.is_default
         else:
             ours = given[0] is play or given[0] == play
@@ -424,7 +428,7 @@ class Agent(Changing):
     def _closed(self, number: int, report: Any) -> Outcome:
         outcome: Outcome = report(number)
         if outcome is BOOKED:
-            self._open.pop(number, None)
+            self.open_plays.pop(number, None)
         return outcome
 
 

@@ -1,4 +1,4 @@
-"""Plain values to JSON and back, exactly: what JSON cannot say is spelled out."""
+"""Plain values as JSON and back, exactly: what JSON has no form for is spelled out."""
 
 from __future__ import annotations
 
@@ -17,18 +17,18 @@ _KINDS = "biufU"
 """Bools, ints, floats and strings; no objects, dates, bytes or records, and no long doubles."""
 
 
-def pack(value: Any, what: str, depth: int = 0) -> Any:
-    """The JSON form of a value; ``unpack`` gives back an equal one of the same type.
+def to_json(value: Any, what: str, depth: int = 0) -> Any:
+    """The JSON form of a value; ``from_json`` gives back an equal one of the same type.
 
     Takes None, bools, numbers, strings, numpy scalars and arrays of them, and lists, tuples and
     dicts of all these, with any such keys, up to ``DEEPEST`` within each other. Raises InvalidInput
     for anything else, also for what holds itself; ``what`` names it there.
 
     >>> import json
-    >>> text = json.dumps(pack({1: (2.5, float("inf")), "x": np.arange(2)}, "state"))
-    >>> unpack(json.loads(text))
+    >>> text = json.dumps(to_json({1: (2.5, float("inf")), "x": np.arange(2)}, "state"))
+    >>> from_json(json.loads(text))
     {1: (2.5, inf), 'x': array([0, 1])}
-    >>> pack(print, "state")
+    >>> to_json(print, "state")
     Traceback (most recent call last):
     ...
     surefoot.errors.InvalidInput: state holds <built-in function print>
@@ -45,21 +45,22 @@ def pack(value: Any, what: str, depth: int = 0) -> Any:
     if kind is float:
         return value if math.isfinite(value) else {"float": repr(value)}
     if kind is list:
-        return [pack(item, what, depth) for item in value]
+        return [to_json(item, what, depth) for item in value]
     if kind is tuple:
-        return {"tuple": [pack(item, what, depth) for item in value]}
+        return {"tuple": [to_json(item, what, depth) for item in value]}
     if kind is dict:
         return {
             "dict": [
-                [pack(key, what, depth), pack(item, what, depth)] for key, item in value.items()
+                [to_json(key, what, depth), to_json(item, what, depth)]
+                for key, item in value.items()
             ]
         }
     dtype = getattr(value, "dtype", None)
     if isinstance(dtype, np.dtype) and dtype.kind in _KINDS and dtype.char != "g":
         if isinstance(value, np.generic):
-            return {"scalar": pack(value.item(), what), "dtype": dtype.str}
+            return {"scalar": to_json(value.item(), what), "dtype": dtype.str}
         if kind is np.ndarray:
-            flat = pack(value.ravel().tolist(), what)
+            flat = to_json(value.ravel().tolist(), what)
             return {"array": flat, "dtype": dtype.str, "shape": list(value.shape)}
     raise InvalidInput(
         f"{what} holds {shown(value)} ({kind.__name__}), which cannot be saved as JSON; "
@@ -67,21 +68,21 @@ def pack(value: Any, what: str, depth: int = 0) -> Any:
     )
 
 
-def unpack(packed: Any) -> Any:
-    """The inverse of ``pack``; ValueError if that did not make it."""
+def from_json(packed: Any) -> Any:
+    """The inverse of ``to_json``; ValueError if that did not make it."""
     if isinstance(packed, list):
-        return [unpack(item) for item in packed]
+        return [from_json(item) for item in packed]
     if not isinstance(packed, dict):
         return packed
     match packed:
         case {"float": text}:
             return float(text)
         case {"tuple": items}:
-            return tuple(map(unpack, items))
+            return tuple(map(from_json, items))
         case {"dict": items}:
-            return {unpack(key): unpack(item) for key, item in items}
+            return {from_json(key): from_json(item) for key, item in items}
         case {"scalar": item, "dtype": dtype}:
-            return np.dtype(dtype).type(unpack(item))
+            return np.dtype(dtype).type(from_json(item))
         case {"array": flat, "dtype": dtype, "shape": shape}:
-            return np.array(unpack(flat), dtype=dtype).reshape(shape)
+            return np.array(from_json(flat), dtype=dtype).reshape(shape)
     raise ValueError(f"an entry of keys {sorted(packed)} is of no known kind")
