@@ -23,8 +23,8 @@ def found(folder, boot="b", **own):
 
 def test_what_was_written_is_there_after_the_process_is_gone(tmp_path):
     journal = Journal(tmp_path / "new", header())
-    journal.write({"play": "a", "text": "ü"})
-    journal.write({"play": "b"})
+    journal.write([{"play": "a", "text": "ü"}])
+    journal.write([{"play": "b"}])
     journal.close()
     assert found(tmp_path / "new") == [("w1", [{"play": "a", "text": "ü"}, {"play": "b"}], True)]
 
@@ -54,17 +54,17 @@ def test_the_journals_of_other_experiments_are_left_alone(tmp_path):
 
 def test_what_is_in_the_ledger_is_forgotten(tmp_path):
     journal = Journal(tmp_path, header())
-    journal.write({"play": "a"})
+    journal.write([{"play": "a"}])
     journal.forget(journal.end)
-    journal.write({"play": "b"})
+    journal.write([{"play": "b"}])
     journal.close()
     assert found(tmp_path) == [("w1", [{"play": "b"}], True)]
 
 
 def test_a_torn_last_line_was_never_answered(tmp_path):
     journal = Journal(tmp_path, header())
-    journal.write({"play": "a"})
-    journal.write({"play": "b"})
+    journal.write([{"play": "a"}])
+    journal.write([{"play": "b"}])
     journal.close()
     whole = journal.path.read_bytes()
     start = whole.index(b"\n") + 1
@@ -87,7 +87,7 @@ def test_a_torn_first_line_is_no_journal_yet(tmp_path):
 def test_a_line_lost_within_is_known_to_be_missing(tmp_path):
     journal = Journal(tmp_path, header())
     for play in "abc":
-        journal.write({"play": play})
+        journal.write([{"play": play}])
     journal.close()
     lines = journal.path.read_bytes().split(b"\n")
     lines[2] = b"\0" * len(lines[2])
@@ -113,14 +113,14 @@ def test_a_full_disk_is_an_error_and_leaves_no_half_line(tmp_path):
     if child == 0:
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         journal = Journal(tmp_path, header())
-        journal.write({"play": "a"})
+        journal.write([{"play": "a"}])
         size = journal.path.stat().st_size
         resource.setrlimit(resource.RLIMIT_FSIZE, (size + 10, resource.RLIM_INFINITY))
         try:
-            journal.write({"play": "b" * 100})
+            journal.write([{"play": "b" * 100}])
         except StoreUnavailable:
             resource.setrlimit(resource.RLIMIT_FSIZE, (size + 100, resource.RLIM_INFINITY))
-            journal.write({"play": "c"})
+            journal.write([{"play": "c"}])
             os._exit(0)
         os._exit(1)
     assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
@@ -132,7 +132,7 @@ def test_a_forked_child_must_not_write(tmp_path):
     child = os.fork()
     if child == 0:
         try:
-            journal.write({})
+            journal.write([{}])
         except InvalidInput:
             os._exit(0)
         os._exit(1)
@@ -150,7 +150,7 @@ def test_a_closed_journal_takes_no_more(tmp_path):
     journal.remove()
     journal.close()
     with pytest.raises(InvalidInput, match="closed"):
-        journal.write({})
+        journal.write([{}])
 
 
 def open_files():
@@ -218,7 +218,7 @@ def test_a_journal_of_another_version_without_a_play_is_in_nobodys_way(tmp_path)
 
 def test_a_journal_of_another_ledger_stays_where_it_is(tmp_path):
     journal = Journal(tmp_path, header())
-    journal.write({"play": "a"})
+    journal.write([{"play": "a"}])
     journal.close()
     assert found(tmp_path, ledger="another") == []
     assert found(tmp_path) == [("w1", [{"play": "a"}], True)]
@@ -234,8 +234,8 @@ def test_what_is_no_journal_of_ours_stops_nobody(tmp_path):
 
 def test_a_journal_that_was_deleted_takes_no_more_steps(tmp_path):
     journal = Journal(tmp_path, header())
-    journal.write({"play": "a"})
+    journal.write([{"play": "a"}])
     journal.path.unlink()
     with pytest.raises(StoreUnavailable, match=r"was deleted, nothing was decided or booked"):
-        journal.write({"play": "b"})
+        journal.write([{"play": "b"}])
     assert journal.steps() == [{"play": "a"}]

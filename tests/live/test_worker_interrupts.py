@@ -13,9 +13,8 @@ from surefoot.live import MemoryStore
 from verifying import proved
 
 HOME = Path(surefoot.__file__).parent / "live"
-STRUCK = tuple(
-    str(HOME / f"{name}.py") for name in ("worker", "journal", "leases", "reporting", "live")
-)
+PARTS = "worker", "flushing", "journal", "leases", "reporting", "engine", "live"
+STRUCK = tuple(str(HOME / f"{name}.py") for name in PARTS)
 """The files that an interrupt strikes; what a store does in one is its own affair."""
 
 

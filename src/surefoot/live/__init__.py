@@ -12,6 +12,7 @@ _HOMES = {
     "Live": "surefoot.live.live",
     "LivePlay": "surefoot.live.play",
     "MemoryStore": "surefoot.live.store",
+    "Standings": "surefoot.live.standings",
     "Store": "surefoot.live.store",
     "open_store": "surefoot.live.store",
 }
@@ -23,6 +24,7 @@ __all__ = [
     "Live",
     "LivePlay",
     "MemoryStore",
+    "Standings",
     "Store",
     "open_store",
 ]
@@ -33,6 +35,7 @@ if TYPE_CHECKING:
     from surefoot.live.live import Live
     from surefoot.live.monitor import DefaultReport
     from surefoot.live.play import LivePlay
+    from surefoot.live.standings import Standings
     from surefoot.live.store import MemoryStore, Store, open_store
 
 

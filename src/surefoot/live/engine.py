@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import dataclasses
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from typing import Any, TypeVar
 
@@ -256,50 +256,65 @@ class Engine:
             raise ids.given_twice(name, f"{name}.{row.lease}")
         return row
 
-    def decide(self, tx: Tx, asked: Request, own: str | None) -> Entry:
-        """The entry of a decision: that of its id if there is one, else a new one."""
-        if own is not None:
-            row = tx.play(own)
-            if row is not None:
-                if ids.named_by_lease(own, row.lease):
-                    raise ids.other_request(own)
-                return self.repeat(tx, asked, own)
+    def decide_many(self, tx: Tx, wanted: Sequence[Request]) -> list[Entry]:
+        """The entries of decisions, in order; all are refused before any of them is made."""
+        if len(wanted) == 1:
+            return [self.decide(tx, wanted[0])]
         fold = self.current(tx)
-        if own is not None and own in fold.waiting:  # decided before: its row is gone
-            raise self.doubt(own)
+        tx.fetch(asked.id for asked in wanted if asked.id is not None)
+        for asked in wanted:
+            if asked.id is None or self._decided_before(tx, asked, asked.id) is None:
+                fold.check(asked)
+        return [self.decide(tx, asked) for asked in wanted]
+
+    def _decided_before(self, tx: Tx, asked: Request, own: str) -> Entry | None:
+        """The entry of the play that has a caller's id, if it has one."""
+        row = tx.play(own)
+        if row is None:
+            return None
+        if ids.named_by_lease(own, row.lease):
+            raise ids.other_request(own)
+        return self.repeat(tx, asked, own)
+
+    def decide(self, tx: Tx, asked: Request) -> Entry:
+        """The entry of a decision: that of its id if there is one, else a new one."""
+        own = asked.id
+        if own is not None and (before := self._decided_before(tx, asked, own)) is not None:
+            return before
+        fold = self.current(tx)
+        if own in fold.waiting:  # decided before: its row is gone
+            raise self.doubt(str(own))
         if self.degraded:
             play = fold.unproposed(asked.default)
-            return self._default(tx, play, asked, None, own, reason=DEGRADED)
+            return self._default(tx, play, asked, None, reason=DEGRADED)
         play = fold.decide(asked)
         try:
-            return self._decided(tx, play, asked, own)
+            return self._decided(tx, play, asked)
         except BaseException:
             fold.lose()
             raise
 
-    def _decided(self, tx: Tx, play: Play, asked: Request, own: str | None) -> Entry:
+    def _decided(self, tx: Tx, play: Play, asked: Request) -> Entry:
         """Ask the account for what the policy proposed; if it says no, the default it is."""
         fold, explores = self.fold, play.index >= 0
         if explores and fold.settings.shadow:
             shadow = configuration.sealed_pack(play.arm, "arm")
             instead, allowed = play._replace(arm=None, index=-1), fold.numbers(asked.allowed)
-            return self._default(tx, instead, asked, allowed, own, reason=SHADOW, shadow=shadow)
+            return self._default(tx, instead, asked, allowed, reason=SHADOW, shadow=shadow)
         kind, told = fold.proposal(play, asked, tx.now)
         hold = play.terms.hold if explores else None
-        entry = self.append(tx, kind, told, play=own, d_held=hold or 0, gate=hold, done=True)
+        entry = self.append(tx, kind, told, play=asked.id, d_held=hold or 0, gate=hold, done=True)
         if entry is not None:
             return entry
         fold.lose()  # the store has less than the fold believed: it is right
         short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
-        return self._default(tx, short, asked, told.get("allowed"), own)
+        return self._default(tx, short, asked, told.get("allowed"))
 
-    def _default(
-        self, tx: Tx, play: Play, asked: Request, allowed: Any, own: str | None, **extra: Any
-    ) -> Entry:
+    def _default(self, tx: Tx, play: Play, asked: Request, allowed: Any, **extra: Any) -> Entry:
         """Nothing is credited before it is reported as played."""
         fixed = {"deadline": self.fold.deadline(tx.now)}
         told = {**payload(play, asked, allowed, fixed), **extra}
-        entry = self.append(tx, "decision.defaulted", told, play=own, done=True)
+        entry = self.append(tx, "decision.defaulted", told, play=asked.id, done=True)
         assert entry is not None
         return entry
 

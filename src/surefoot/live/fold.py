@@ -131,14 +131,9 @@ class Fold:
 
     def decide(self, asked: Request) -> Play:
         """Propose a play, and count it; its entry has to be noted next, else the fold is lost."""
-        agent, labels, default = self.agent, self.candidates(asked.allowed), asked.default
-        # What select would refuse before it asks the policy: from there on the fold has moved.
-        self.books.terms(default)
-        if labels is not None:
-            agent.actions.arm_numbers(labels)
-        agent.checked_context(asked.context)
+        agent, labels = self.agent, self.check(asked)
         try:
-            play = agent.select(asked.context, labels, default)
+            play = agent.select(asked.context, labels, asked.default)
             agent.open_plays.clear()
             if self.settings.shadow and not play.is_default:
                 self.account.void(play.terms.hold)
@@ -147,6 +142,18 @@ class Fold:
             self.lose()
             raise
         return play
+
+    def check(self, asked: Request) -> list[Any] | None:
+        """What select would refuse before it asks the policy: from there on the fold has moved.
+
+        Returns the arms that may be played; None: all.
+        """
+        agent, labels = self.agent, self.candidates(asked.allowed)
+        self.books.terms(asked.default)
+        if labels is not None:
+            agent.actions.arm_numbers(labels)
+        agent.checked_context(asked.context)
+        return labels
 
     def unproposed(self, default: Any) -> Play:
         """The default, without asking a policy whose books are in doubt."""

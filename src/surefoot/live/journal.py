@@ -78,14 +78,14 @@ class Journal:
     def _begin(self, header: Header, new: Path) -> None:
         # It gets its name once it is locked: until then nobody takes it for left behind.
         fcntl.flock(self._file, fcntl.LOCK_EX)  # whoever tidies up may have it for a moment
-        self._append(header._asdict())
+        self._append([header._asdict()])
         self._start = self.end
         os.fsync(self._file)
         new.rename(self.path)
         sync_folder(self.path.parent)  # a step must not outlive the name it is found by
 
-    def write(self, step: dict[str, Any]) -> None:
-        """Append a step: it is there whatever becomes of this process, once this returns."""
+    def write(self, steps: list[dict[str, Any]]) -> None:
+        """Append steps: they are there whatever becomes of this process, once this returns."""
         self.check()
         if not os.fstat(self._file).st_nlink:
             raise StoreUnavailable(
@@ -94,7 +94,7 @@ class Journal:
             )
         end = self.end
         try:
-            self._append(step)
+            self._append(steps)
             if self._sync:
                 os.fdatasync(self._file)
         except OSError as problem:
@@ -110,8 +110,8 @@ class Journal:
         if self._file < 0:
             raise InvalidInput("this agent is closed; open it again")
 
-    def _append(self, value: dict[str, Any]) -> None:
-        data = _line(value)
+    def _append(self, values: list[dict[str, Any]]) -> None:
+        data = b"".join(map(_line, values))
         if os.write(self._file, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 

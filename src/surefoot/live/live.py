@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from surefoot._exact import exact, shown
@@ -149,12 +149,56 @@ class Live:
         The context has to be plain values (see ``save``): it is kept with the play.
         """
         check_process(self._process, "agent")
-        asked, own = Request.of(context, allowed, default), ids.checked_id(id)
+        asked = Request.of(context, allowed, default, id)
         if self._worker is not None:
-            entry = self._worker.select(asked, own)
+            [entry] = self._worker.select([asked])
         else:
-            entry = self._engine.run(self._engine.decide, asked, own)
+            entry = self._engine.run(self._engine.decide, asked)
         return LivePlay.of(entry, self._places)
+
+    def select_many(self, requests: int | Iterable[Mapping[str, Any]]) -> list[LivePlay]:
+        """Decide several plays in one commit; the answers come in the order of the requests.
+
+        ``requests``: what ``select`` takes, each a dict with any of "context", "allowed", "default"
+        and "id"; or how many plays, without any of these. Each is an ordinary play, with the entry
+        that ``select`` would have written, and may be reported and asked for again by itself.
+        Two requests of one id are one play.
+
+        All are decided or none is: if an id was given out for another request (PlayConflict), or a
+        request cannot be decided (InvalidInput), nothing is written. Under a lease they are
+        decided from it if it covers the worst of all of them, with one write to the journal; a
+        power cut that takes a part of that takes the last ones first. Some hundreds at a time are
+        reasonable, as nobody else decides on the account meanwhile.
+
+        >>> from surefoot import GenCB, RewardFloor, UCB1
+        >>> from surefoot.live import MemoryStore
+        >>> floor = RewardFloor(default=0.5, alpha=0.5, reserve=1)
+        >>> live = Live(GenCB(UCB1(arms=["red", "blue"]), floor), MemoryStore())
+        >>> [play.id for play in live.select_many([{"id": "a"}, {"id": "b", "allowed": ["red"]}])]
+        ['a', 'b']
+        >>> len(live.select_many(3))
+        3
+        """
+        check_process(self._process, "agent")
+        wanted, places, by_id = list[Request](), list[int](), dict[str, int]()
+        for request in _listed(requests):
+            asked = Request.of(*request)
+            place = by_id.get(asked.id or "", len(wanted))
+            if place == len(wanted):
+                wanted.append(asked)
+            elif wanted[place].digest != asked.digest:
+                raise ids.other_request(str(asked.id))
+            if asked.id is not None:
+                by_id[asked.id] = place
+            places.append(place)
+        if not wanted:
+            return []
+        if self._worker is not None:
+            entries = self._worker.select(wanted)
+        else:
+            entries = self._engine.run(self._engine.decide_many, wanted)
+        plays = [LivePlay.of(entry, self._places) for entry in entries]
+        return [plays[place] for place in places]
 
     def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought, or that the default was played; see ``GenCB.update``.
@@ -357,6 +401,28 @@ class Live:
 def _named(play: LivePlay | str) -> str:
     """The id of a play, given by itself or by its id."""
     return ids.reported_id(play.id if isinstance(play, LivePlay) else play)
+
+
+_ASKED = "context", "allowed", "default", "id"
+
+
+def _listed(requests: Any) -> list[tuple[Any, ...]]:
+    """The requests of ``select_many`` as the arguments of ``select``; InvalidInput for others."""
+    if type(requests) is int and requests >= 0:
+        return [(None, None, None, None)] * requests
+    if isinstance(requests, str | bytes | Mapping) or not isinstance(requests, Iterable):
+        raise InvalidInput(
+            f"requests = {shown(requests)} must be an int >= 0 or a list of dicts, e.g. "
+            '[{"id": "visit-1", "context": [0.5]}]'
+        )
+    listed = []
+    for request in requests:
+        if not isinstance(request, Mapping) or not request.keys() <= {*_ASKED}:
+            raise InvalidInput(
+                f"request {shown(request)} must be a dict with any of the keys {', '.join(_ASKED)}"
+            )
+        listed.append(tuple(map(request.get, _ASKED)))
+    return listed
 
 
 def _warn(name: str, outcome: Outcome) -> None:

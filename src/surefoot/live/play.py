@@ -31,10 +31,15 @@ class Request(NamedTuple):
     told: Any
     """This play's own default as exact text; None if it has none."""
     digest: str
+    id: str | None = None
+    """The caller's own name of the play."""
 
     @classmethod
-    def of(cls, context: Any, allowed: Iterable[Any] | None, default: Any) -> Request:
+    def of(
+        cls, context: Any, allowed: Iterable[Any] | None, default: Any, own: str | None = None
+    ) -> Request:
         """InvalidInput for a context that cannot be said in JSON."""
+        own = ids.checked_id(own)
         packed = sealed_pack(context, "context")
         if allowed is not None and not isinstance(allowed, str | bytes):
             try:
@@ -46,7 +51,7 @@ class Request(NamedTuple):
         text = canonical({"context": packed, "allowed": names, "default": told})
         check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
         digest = hashlib.sha256(text.encode()).hexdigest()
-        return cls(context, packed, allowed, default, told, digest)
+        return cls(context, packed, allowed, default, told, digest, own)
 
 
 def _ends(default: Any) -> Any:

@@ -14,7 +14,7 @@ from __future__ import annotations
 
 import secrets
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
@@ -65,12 +65,12 @@ class Taken(NamedTuple):
 
 
 class Flushed(NamedTuple):
-    """What a flush came to: a lease to decide by, or else the decision that was asked for."""
+    """What a flush came to: a lease to decide by, or else the decisions that were asked for."""
 
     twins: dict[str, str] | None
     """The ledger's names of plays whose ids it had for others; None: nothing was entered."""
     lease: LeaseRow | None
-    entry: Entry | None
+    decided: list[Entry] | None
 
 
 class Worker:
@@ -111,51 +111,60 @@ class Worker:
         self._journal = Journal(self._folder, self._header)
         engine.owner = self.owner
 
-    def select(self, asked: Request, own: str | None) -> Entry:
-        """Decide a play: from the lease if it covers the worst, else from the account."""
+    def select(self, wanted: Sequence[Request]) -> list[Entry]:
+        """Decide plays: from the lease if it covers the worst of all, else from the account.
+
+        No two of them have one id.
+        """
         with self._uninterrupted():
-            if ids.named_by_lease(own or "", self.owner):
-                raise ids.other_request(str(own))
+            for asked in wanted:
+                if ids.named_by_lease(asked.id or "", self.owner):
+                    raise ids.other_request(str(asked.id))
             while True:
                 flushes = self._turn.done
-                entry = self._decided_before(asked, own) or self._prepared(asked, own)
-                if entry is not None:
-                    return entry
-                with self._lock:
-                    # Since the ledger was asked, another thread may have decided it.
-                    new = own is None or (flushes == self._turn.done and own not in self._asked)
-                    if new and self._covers(asked.default):
-                        return self._decide(asked, own)
+                found = [self._decided_before(asked) for asked in wanted]
+                new = [asked for asked, entry in zip(wanted, found, strict=True) if entry is None]
+                decided = self._prepared(new) if new else []
+                if decided is None:
+                    with self._lock:
+                        # Since the ledger was asked, another thread may have decided one.
+                        known = any(asked.id in self._asked for asked in new)
+                        late = flushes != self._turn.done and any(asked.id for asked in new)
+                        if not (known or late) and self._covers(new):
+                            decided = self._decide(new)
+                if decided is not None:
+                    rest = iter(decided)
+                    return [next(rest) if entry is None else entry for entry in found]
 
-    def _decided_before(self, asked: Request, own: str | None) -> Entry | None:
+    def _decided_before(self, asked: Request) -> Entry | None:
         """The decision that an id has already, here or in the ledger."""
-        if own is None:
+        if asked.id is None:
             return None
         engine = self._engine
         with self._lock:
-            known = self._own.get(self._asked.get(own, ""))
+            known = self._own.get(self._asked.get(asked.id, ""))
         if known is not None and known.entry is not None:
             if known.row.request != asked.digest:
-                raise ids.other_request(own)
+                raise ids.other_request(asked.id)
             return known.entry
         if known is not None:
             return engine.run(engine.repeat, asked, known.row.id)
-        if engine.store.play(engine.account, own) is None:
+        if engine.store.play(engine.account, asked.id) is None:
             return None
-        return engine.run(engine.decide, asked, own)
+        return engine.run(engine.decide, asked)
 
-    def _prepared(self, asked: Request, own: str | None) -> Entry | None:
-        """See to a lease that covers the play; where there can be none, the account's decision."""
+    def _prepared(self, wanted: Sequence[Request]) -> list[Entry] | None:
+        """See to a lease that covers the plays; where there can be none, the account decides."""
 
         def needed() -> bool:
-            return self._turn.due(len(self._steps)) or not self._covers(asked.default)
+            return self._turn.due(len(self._steps)) or not self._covers(wanted)
 
         with self._lock:
-            covered = self._covers(asked.default)
+            covered = self._covers(wanted)
         if not covered:
-            return self._flush(needed, asked, own)
+            return self._flush(needed, wanted)
         try:
-            return self._flush_if_due(needed, asked, own)
+            return self._flush_if_due(needed, wanted)
         except StoreUnavailable:
             if self._lease is None:
                 raise
@@ -225,7 +234,7 @@ class Worker:
         if not events:
             return booked, None
         step = {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
-        self._journal.write(step)
+        self._journal.write([step])
         self._steps.append((step, leases.Early(row, booked)))
         local.unlearnt = None
         for event in events:
@@ -315,40 +324,56 @@ class Worker:
             self._engine.run(_enter_journal, self._engine, found)
             found.path.unlink()
 
-    def _covers(self, default: Any) -> bool:
+    def _covers(self, wanted: Sequence[Request]) -> bool:
         local = self._local
         if local is None or self._lease is None or local.lost:
             return False
-        terms = local.books.terms(default)
-        self._hold = terms.hold
-        return local.agent.paused or local.account.available >= terms.hold
+        holds = [local.books.terms(asked.default).hold for asked in wanted]
+        self._hold = max(holds)
+        return local.agent.paused or local.account.available >= sum(holds)
 
-    def _decide(self, asked: Request, own: str | None) -> Entry:
+    def _decide(self, wanted: Sequence[Request]) -> list[Entry]:
+        """Decide from the lease, all or nothing: one line each, written to the journal at once."""
         local, lease = self._local, self._lease
         assert local is not None
         assert lease is not None
+        for asked in wanted if len(wanted) > 1 else ():
+            local.check(asked)
+        try:
+            decided = [self._proposed(local, lease, asked) for asked in wanted]
+            self._journal.write([step for step, _, _ in decided])
+        except BaseException:
+            if len(wanted) > 1:  # the policy took turns for plays that never came to be
+                local.lose()
+            raise
+        for asked, (step, known, entry) in zip(wanted, decided, strict=True):
+            self._steps.append((step, None))
+            name = ids.public_id(known.row.id, entry.payload)
+            self._own[name] = known
+            if asked.id is not None:
+                self._asked[asked.id] = name
+        return [entry for _, _, entry in decided]
+
+    def _proposed(
+        self, local: Fold, lease: LeaseRow, asked: Request
+    ) -> tuple[dict[str, Any], Known, Entry]:
+        """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
         play = local.decide(asked)
         now = lease.expires - self.settings.term + self._turn.elapsed
         kind, told = local.proposal(play, asked, now)
-        told = {**told, "lease": lease.id, "unspent": left}
+        told |= {"lease": lease.id, "unspent": left}
         check_exact(told, "payload")
         self._number += 1
-        play_id = own or f"{lease.id}-{self._number}"
-        row = moves.decided(play_id, local.experiment, 0, kind, told)
+        play_id = asked.id or f"{lease.id}-{self._number}"
         entry = Entry(
             seq=0, kind=kind, experiment=local.experiment, play=play_id, at=0, actor="",
             config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
             payload=told, prev="", hash="",
         )  # fmt: skip
         step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
-        self._journal.write(step)
-        self._steps.append((step, None))
-        name = ids.public_id(play_id, told)
-        self._own[name] = Known(row, local.given(entry), entry)
-        if own is not None:
-            self._asked[own] = name
-        return entry
+        row = moves.decided(play_id, local.experiment, 0, kind, told)
+        return step, Known(row, local.given(entry), entry), entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
         """A play that was decided elsewhere, as the ledger has it."""
@@ -374,25 +399,24 @@ class Worker:
         return Known(found[0], given, None, unsure)
 
     def _flush_if_due(
-        self, needed: Needed = _ALWAYS, asked: Request | None = None, own: str | None = None
-    ) -> Entry | None:
+        self, needed: Needed = _ALWAYS, wanted: Sequence[Request] = ()
+    ) -> list[Entry] | None:
         """Flush if it is time; nobody waits for another who is at it, as the journal has it all."""
         with self._lock:
             due = self._turn.due(len(self._steps))
         if not due or not self._turn.lock.acquire(blocking=False):
             return None
         try:
-            return self._flush(needed, asked, own)
+            return self._flush(needed, wanted)
         finally:
             self._turn.lock.release()
 
     def _flush(
         self,
         needed: Needed = _ALWAYS,
-        asked: Request | None = None,
-        own: str | None = None,
+        wanted: Sequence[Request] = (),
         last: bool = False,
-    ) -> Entry | None:
+    ) -> list[Entry] | None:
         """Flush, when it is this thread's turn, if that is ``needed`` then.
 
         Where the store failed whoever had the turn before, it has failed those who waited, too:
@@ -406,16 +430,14 @@ class Worker:
                 if not needed():
                     return None
             try:
-                return self._renew(asked, own, last)
+                return self._renew(wanted, last)
             except StoreUnavailable as problem:
                 with self._lock:
                     self._turn.failed(failures, str(problem), len(self._steps))
                 raise
 
-    def _renew(
-        self, asked: Request | None = None, own: str | None = None, last: bool = False
-    ) -> Entry | None:
-        """Flush, and get a new lease; if there is none yet, the decision that is asked for.
+    def _renew(self, wanted: Sequence[Request] = (), last: bool = False) -> list[Entry] | None:
+        """Flush, and get a new lease; if it does not cover what is wanted, the account decides.
 
         Called by whoever has the turn.
         """
@@ -429,18 +451,19 @@ class Worker:
                 taken = Taken(list(self._steps), self._journal.end)
                 self._lease, self._unsure = None, True
             if tx.gone:  # the ledger may not know the lease: the journal keeps what it has
-                return Flushed(None, None, engine.decide(tx, asked, own) if asked else None)
-            fold, lease = engine.grounded(tx), None
+                return Flushed(None, None, engine.decide_many(tx, wanted) if wanted else None)
+            fold, lease, holds = engine.grounded(tx), None, list[int]()
             tx.fetch(step["play"] for step, _ in taken.steps)
             twins = leases.enter_steps(tx, engine, taken.steps)
             leases.give_back(tx, engine, self.owner)
             if not (last or fold.settings.shadow or fold.agent.paused):
-                if asked is not None:
-                    self._hold = fold.books.terms(asked.default).hold
+                if wanted:
+                    holds = [fold.books.terms(asked.default).hold for asked in wanted]
+                    self._hold = max(holds)
                 lease = leases.grant(tx, engine, self.settings, self.owner, self._hold)
-            if asked is None or lease is not None:
+            if not wanted or (lease is not None and lease.amount >= sum(holds)):
                 return Flushed(twins, lease, None)
-            return Flushed(twins, None, engine.decide(tx, asked, own))
+            return Flushed(twins, lease, engine.decide_many(tx, wanted))
 
         # What is folded before and after is not folded with the account locked.
         if self._steps:
@@ -448,7 +471,7 @@ class Worker:
         flushed = engine.run(work)
         if flushed.twins is None:
             self._unsure = False
-            return flushed.entry
+            return flushed.decided
         with self._lock:
             del self._steps[: len(taken.steps)]
             self._journal.forget(taken.end)
@@ -456,7 +479,7 @@ class Worker:
         if taken.steps or flushed.lease is not None:
             engine.catch_up()
         self._settle(flushed)
-        return flushed.entry
+        return flushed.decided
 
     def _settle(self, flushed: Flushed) -> None:
         """Take in what a flush came to, and go on by its lease."""

@@ -288,9 +288,9 @@ def reports_not_journalled(patch: Patch) -> None:
     """A report is answered before it is on the disk."""
     write = journal.Journal.write
 
-    def forgetful(file: journal.Journal, step: dict[str, Any]) -> None:
-        if "kind" in step:
-            write(file, step)
+    def forgetful(file: journal.Journal, steps: list[dict[str, Any]]) -> None:
+        if "kind" in steps[0]:
+            write(file, steps)
 
     patch(journal.Journal, "write", forgetful)
 
