@@ -13,14 +13,17 @@ import sys
 from collections.abc import Callable, Iterator
 from random import Random
 from statistics import quantiles
+from typing import Any
 
 import numpy as np
 
 import surefoot as sf
-from surefoot.floors import Account
+from surefoot.floors import Account, Terms
+from surefoot.floors.events import EXPIRE, SETTLE, Move, Record, decided, step
 from surefoot.theory.sequential import Shortfall
 
 Rows = list[list[str]]
+Step = Callable[..., Move]
 
 
 def seeded(seed: int) -> Random:
@@ -28,15 +31,13 @@ def seeded(seed: int) -> Random:
     return Random(seed)  # noqa: S311 - it decides nothing that must not be guessed
 
 
-class RefundsOnExpiry(Account):
+def refunds_on_expiry(play: Record, report: str, *told: Any) -> Move:
     """A shortcut: an expired exploration gives its hold back, and books nothing."""
-
-    def expire(self, hold: int) -> None:
-        """Only the message was lost, but nobody knows what the play paid."""
-        self.held -= hold
+    move = step(play, report, *told)
+    return move._replace(posted=0) if report == EXPIRE else move
 
 
-def missed(account: Account, rng: Random, *, at_decision: bool, steps: int = 400) -> bool:
+def missed(step: Step, rng: Random, *, at_decision: bool, steps: int = 400) -> bool:
     """Whether a random schedule breaks the promise; ``at_decision`` credits defaults too early.
 
     Rewards 0 or 1 in hundredths, both the value and alpha at random. Arms pay nothing three times
@@ -46,18 +47,18 @@ def missed(account: Account, rng: Random, *, at_decision: bool, steps: int = 400
     value, alpha = rng.randrange(20, 100), rng.randrange(5, 51)
     deposit = alpha * value  # in ten thousandths, as all amounts here
     floor = 100 * value - deposit
+    terms, account = Terms(100 * value, floor, floor, deposit), Account()
     surplus = 0  # received minus the floors, of the plays truly made
     explored: list[int] = []
     for _ in range(steps):
         roll = rng.random()
         if explored and roll < 0.4:
             reward = explored.pop(rng.randrange(len(explored)))
-            if roll < 0.1:
-                account.expire(floor)
-            else:
-                account.settle(reward - floor, floor)
+            play = Record(True, terms)
+            expired = roll < 0.1
+            account.book(step(play, EXPIRE) if expired else step(play, SETTLE, reward, 0, 10_000))
         elif account.affords(floor):
-            account.hold(floor)
+            account.book(decided(True, terms))
             reward = 10_000 * (rng.random() < 0.25)
             surplus += reward - floor
             explored.append(reward)
@@ -65,7 +66,7 @@ def missed(account: Account, rng: Random, *, at_decision: bool, steps: int = 400
             played = rng.random() < 2 / 3
             surplus += deposit * played
             if played or at_decision:
-                account.deposit(deposit)
+                account.book(step(Record(False, terms), SETTLE))
         if surplus < 0:
             return True
     return False
@@ -74,13 +75,13 @@ def missed(account: Account, rng: Random, *, at_decision: bool, steps: int = 400
 def promise() -> Rows:
     """The table of events, and two shortcuts, on random adversarial schedules."""
     told = (
-        ("as in the table", Account, False, 3000),
-        ("refund on expiry", RefundsOnExpiry, False, 400),
-        ("credit at the decision", Account, True, 400),
+        ("as in the table", step, False, 3000),
+        ("refund on expiry", refunds_on_expiry, False, 400),
+        ("credit at the decision", step, True, 400),
     )
     rows = [["schedules", "that break the promise"]]
     for name, kind, at_decision, count in told:
-        found = sum(missed(kind(), seeded(seed), at_decision=at_decision) for seed in range(count))
+        found = sum(missed(kind, seeded(seed), at_decision=at_decision) for seed in range(count))
         rows.append([name, f"{found:,} of {count:,}"])
     return rows
 

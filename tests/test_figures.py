@@ -7,7 +7,7 @@ from random import Random
 
 import pytest
 
-from surefoot.floors import Account
+from surefoot.floors.events import step
 
 ROOT = Path(__file__).parents[1]
 
@@ -42,9 +42,9 @@ def test_the_shortcuts_break_the_promise_as_often_as_the_page_says(figures):
 
 def test_the_judge_sees_what_was_played(figures):
     """One default that is credited and not played, and the account buys what nobody has."""
-    broken = [figures.missed(Account(), Random(seed), at_decision=True) for seed in range(20)]
+    broken = [figures.missed(step, Random(seed), at_decision=True) for seed in range(20)]
     assert any(broken)
-    kept = [figures.missed(Account(), Random(seed), at_decision=False) for seed in range(20)]
+    kept = [figures.missed(step, Random(seed), at_decision=False) for seed in range(20)]
     assert not any(kept)
 
 

@@ -8,20 +8,20 @@ import laws
 from surefoot import UCB1, GenCB
 from surefoot.errors import PlayConflict
 from surefoot.floors import Account, Outcome, RewardBooks, RewardFloor, State, Terms
-from surefoot.floors.plays import Plays, Record
+from surefoot.floors.events import Event, Move, Record, decided, stands, step
+from surefoot.floors.plays import Plays
 
 
 def opens(
     floor: type[RewardFloor] = RewardFloor,
     account: type[Account] = Account,
-    plays: type[Plays] = Plays,
     books: type[RewardBooks] = RewardBooks,
 ) -> Any:
     """A maker of books in which one part may be a mutant."""
 
     def make(**settings: Any) -> RewardBooks:
         terms = floor(**settings)
-        return books(terms, account(terms.unit.floor(terms.reserve)), plays())
+        return books(terms, account(terms.unit.floor(terms.reserve)), Plays())
 
     return make
 
@@ -50,35 +50,42 @@ class PendingIgnored(Account):
         return self.reserve + self.posted >= hold
 
 
-class RefundOnExpiry(Account):
+def refund_on_expiry(play: Record, report: str, *told: Any) -> Move:
     """The hold is given back when no reward came in time."""
+    move = step(play, report, *told)
+    if move.event is Event.EXPIRED:
+        return move._replace(posted=0)
+    late = move.event is Event.LATE
+    return move._replace(posted=move.posted - play.terms.hold) if late else move
 
-    def expire(self, hold: int) -> None:
-        self.held -= hold
 
-    def settle_late(self, gain: int, hold: int) -> None:
-        self.posted += gain
+class RefundOnExpiry(RewardBooks):
+    step = staticmethod(refund_on_expiry)
 
 
 class DebtForgiven(Account):
     """What is posted never falls below zero: bad news first is cheaper than bad news last."""
 
-    def settle(self, gain: int, hold: int) -> None:
-        super().settle(gain, hold)
+    def book(self, move: Move) -> None:
+        super().book(move)
         self.posted = max(0, self.posted)
 
 
-class CreditAtDecide(RewardBooks):
+def credited(explores: bool, terms: Terms) -> Move:
     """A default play is credited before anybody said that it was played."""
+    return decided(explores, terms)._replace(posted=0 if explores else terms.deposit)
 
-    def default(self, terms: Terms) -> int:
-        self.account.deposit(terms.deposit)
-        return super().default(terms)
 
-    def _settle_default(self, play: int, record: Record, reward: Any) -> Outcome:
-        if record.state is State.OPEN:
-            self.account.posted -= record.terms.deposit
-        return super()._settle_default(play, record, reward)
+def credited_before(play: Record, report: str, *told: Any) -> Move:
+    """The report of a default play that was credited at its decision."""
+    move = step(play, report, *told)
+    confirmed = move.event is Event.CONFIRMED
+    return move._replace(posted=move.posted - play.terms.deposit) if confirmed else move
+
+
+class CreditAtDecide(RewardBooks):
+    decided = staticmethod(credited)
+    step = staticmethod(credited_before)
 
 
 class FloorRoundedDown(RewardFloor):
@@ -103,65 +110,78 @@ class DepositRoundedUp(RewardFloor):
         return terms._replace(deposit=-(-lost * p // (whole * q)))
 
 
-class LateTruthTwice(Plays):
+def late_truth_twice(play: Record, report: str, *told: Any) -> Move:
     """An expired play stays expired when its truth came: the truth may come, and pay, again."""
+    move = step(play, report, *told)
+    return move._replace(state=State.EXPIRED) if move.event is Event.LATE else move
 
-    def close(self, play: int, state: State, reward: int | None = None) -> None:
-        late = self.get(play).state is State.EXPIRED
-        super().close(play, State.EXPIRED if late else state, reward)
+
+class LateTruthTwice(RewardBooks):
+    step = staticmethod(late_truth_twice)
+
+
+def void_after_expiry(play: Record, report: str, *told: Any) -> Move:
+    """What expiry booked is given back when the play is called void."""
+    move = step(play, report, *told)
+    if report == "void" and play.explores and play.state is State.EXPIRED:
+        made = move._replace(outcome=Outcome.BOOKED, event=Event.VOIDED, state=State.VOID)
+        return made._replace(posted=play.terms.hold)
+    return move
 
 
 class VoidAfterExpiry(RewardBooks):
-    """What expiry booked is given back when the play is called void."""
+    step = staticmethod(void_after_expiry)
 
-    def void(self, play: int) -> Outcome:
-        record = self.plays.get(play)
-        if record.state is State.EXPIRED:
-            self.account.posted += record.terms.hold
-            self.plays.close(play, State.VOID)
-            return Outcome.BOOKED
-        return super().void(play)
+
+def above_range_in_full(play: Record, report: str, *told: Any) -> Move:
+    """Cents sent for dollars are believed."""
+    move = step(play, report, *told)
+    if move.outcome is not Outcome.CAPPED:
+        return move
+    assert move.reward is not None
+    over = move.reward - told[2]
+    return move._replace(state=State.SETTLED, posted=move.posted + over)
 
 
 class AboveRangeInFull(RewardBooks):
-    """Cents sent for dollars are believed."""
+    step = staticmethod(above_range_in_full)
 
-    def settle(self, play: int, reward: Any) -> Outcome:
-        outcome = super().settle(play, reward)
-        if outcome is Outcome.CAPPED:
-            self.acknowledge(play)
-        return outcome
+
+def breach_clipped(play: Record, report: str, *told: Any) -> Move:
+    """A reward below r_min is booked as r_min."""
+    move = step(play, report, *told)
+    if move.outcome is not Outcome.BREACH or not play.explores:
+        return move
+    assert move.reward is not None
+    return move._replace(posted=move.posted + told[1] - move.reward)
 
 
 class BreachClipped(RewardBooks):
-    """A reward below r_min is booked as r_min."""
+    step = staticmethod(breach_clipped)
 
-    def settle(self, play: int, reward: Any) -> Outcome:
-        outcome = super().settle(play, reward)
-        if outcome is Outcome.BREACH:
-            self.account.posted += self.low - self.floor.unit.read(reward, "reward")
-        return outcome
+
+def expired_forgotten(play: Record, report: str, *told: Any) -> Move:
+    """An expired play is closed: its truth is taken for a contradiction."""
+    move = step(play, report, *told)
+    return move._replace(state=State.VOID) if move.event is Event.EXPIRED else move
 
 
 class ExpiredForgotten(RewardBooks):
-    """An expired play is closed: its truth is taken for a contradiction."""
+    step = staticmethod(expired_forgotten)
 
-    def expire(self, play: int) -> Outcome:
-        outcome = super().expire(play)
-        if outcome is Outcome.BOOKED:
-            self.plays.close(play, State.VOID)
-        return outcome
+
+def void_after_settled(play: Record, report: str, *told: Any) -> Move:
+    """Calling a settled play void takes its reward out again: the last report wins."""
+    move = step(play, report, *told)
+    settled = play.state is State.SETTLED and play.explores and play.reward is not None
+    if report == "void" and settled:
+        taken = stands(True, play.terms, play.state, play.reward, 0)[0]
+        return move._replace(outcome=Outcome.BOOKED, event=Event.VOIDED, posted=-taken)
+    return move
 
 
 class VoidAfterSettled(RewardBooks):
-    """Calling a settled play void takes its reward out again: the last report wins."""
-
-    def void(self, play: int) -> Outcome:
-        record = self.plays.get(play)
-        if record.state is State.SETTLED and record.explores and record.reward is not None:
-            self.account.posted -= record.reward - record.terms.floor
-            return Outcome.BOOKED
-        return super().void(play)
+    step = staticmethod(void_after_settled)
 
 
 class ErrorLeavesTrace(RewardBooks):
@@ -201,7 +221,7 @@ BOOKS = {
         ),
     ),
     PendingIgnored: (opens(account=PendingIgnored), (laws.check_delay, laws.check_promise)),
-    RefundOnExpiry: (opens(account=RefundOnExpiry), (laws.check_promise, laws.check_table)),
+    RefundOnExpiry: (opens(books=RefundOnExpiry), (laws.check_promise, laws.check_table)),
     DebtForgiven: (opens(account=DebtForgiven), (laws.check_commute, laws.check_promise)),
     CreditAtDecide: (
         opens(books=CreditAtDecide),
@@ -209,7 +229,7 @@ BOOKS = {
     ),
     FloorRoundedDown: (opens(floor=FloorRoundedDown), (laws.check_promise,)),
     DepositRoundedUp: (opens(floor=DepositRoundedUp), (laws.check_promise,)),
-    LateTruthTwice: (opens(plays=LateTruthTwice), (laws.check_promise, laws.check_table)),
+    LateTruthTwice: (opens(books=LateTruthTwice), (laws.check_promise, laws.check_table)),
     VoidAfterExpiry: (opens(books=VoidAfterExpiry), (laws.check_promise, laws.check_table)),
     VoidAfterSettled: (opens(books=VoidAfterSettled), (laws.check_table,)),
     ExpiredForgotten: (opens(books=ExpiredForgotten), (laws.check_table,)),

@@ -1,53 +1,65 @@
 import pytest
 
-from surefoot.floors import Account
+from surefoot.floors import Account, State, Terms
+from surefoot.floors.events import Record, decided, step
 
 F, H, D = 665, 615, 35
 """f, h and a default's deposit, for mu0 = 700, alpha = .05, r_min = 50."""
+TERMS = Terms(700, F, H, D)
+RANGE = (50, 1000)
+
+
+def of(state=State.OPEN, reward=None, explores=True):
+    return Record(explores, TERMS, state, reward)
+
 
 # The table of events, row by row: what each posts, what it does to what is held.
 ROWS = [
-    ("hold", {"hold": H}, 0, +H),
-    ("settle", {"gain": 1000 - F, "hold": H}, 1000 - F, -H),
-    ("settle", {"gain": 50 - F, "hold": H}, 50 - F, -H),
-    ("expire", {"hold": H}, -H, -H),
-    ("settle_late", {"gain": 1000 - F, "hold": H}, 1000 - F + H, 0),
-    ("void", {"hold": H}, 0, -H),
-    ("fall_back", {"deposit": D, "hold": H}, D, -H),
-    ("deposit", {"deposit": D}, D, 0),
-    ("acknowledge", {"rest": 17}, 17, 0),
+    (decided(True, TERMS), 0, +H),
+    (decided(False, TERMS), 0, 0),
+    (step(of(), "settle", 1000, *RANGE), 1000 - F, -H),
+    (step(of(), "settle", 50, *RANGE), 50 - F, -H),
+    (step(of(), "settle", 1017, *RANGE), 1000 - F, -H),
+    (step(of(), "expire"), -H, -H),
+    (step(of(State.EXPIRED), "settle", 1000, *RANGE), 1000 - F + H, 0),
+    (step(of(), "void"), 0, -H),
+    (step(of(), "fall_back"), D, -H),
+    (step(of(explores=False), "settle"), D, 0),
+    (step(of(explores=False), "lapse"), 0, 0),
+    (step(of(State.EXPIRED, explores=False), "settle"), D, 0),
+    (step(of(State.CAPPED, 1017), "acknowledge", None, *RANGE), 17, 0),
 ]
 
 
-@pytest.mark.parametrize(("event", "amounts", "posted", "held"), ROWS)
-def test_each_event_is_its_row_of_the_table(event, amounts, posted, held):
+@pytest.mark.parametrize(("move", "posted", "held"), ROWS)
+def test_each_event_is_its_row_of_the_table(move, posted, held):
     account = Account(reserve=3, posted=100, held=2000)
-    getattr(account, event)(**amounts)
+    account.book(move)
     assert account == Account(3, 100 + posted, 2000 + held)
 
 
 @pytest.mark.parametrize(
-    ("event", "amounts", "change"),
+    ("report", "reward", "change"),
     [
-        ("settle", {"gain": 50 - F, "hold": H}, 0),  # at its worst
-        ("settle", {"gain": 1000 - F, "hold": H}, 950),
-        ("expire", {"hold": H}, 0),
-        ("void", {"hold": H}, H),
-        ("fall_back", {"deposit": D, "hold": H}, D + H),
+        ("settle", 50, 0),  # at its worst
+        ("settle", 1000, 950),
+        ("expire", None, 0),
+        ("void", None, H),
+        ("fall_back", None, D + H),
     ],
 )
-def test_no_end_of_an_exploration_lowers_what_is_available(event, amounts, change):
+def test_no_end_of_an_exploration_lowers_what_is_available(report, reward, change):
     account = Account(held=H)
     before = account.available
-    getattr(account, event)(**amounts)
+    account.book(step(of(), report, reward, *RANGE))
     assert account.available - before == change
 
 
 def test_expiry_and_its_late_truth_are_together_a_settlement():
     late, timely = Account(held=H), Account(held=H)
-    late.expire(H)
-    late.settle_late(700 - F, H)
-    timely.settle(700 - F, H)
+    late.book(step(of(), "expire"))
+    late.book(step(of(State.EXPIRED), "settle", 700, *RANGE))
+    timely.book(step(of(), "settle", 700, *RANGE))
     assert late == timely
 
 
@@ -60,7 +72,7 @@ def test_a_tie_is_allowed():
 
 def test_only_a_hold_can_close_the_gate():
     account = Account(posted=H)
-    account.hold(H)
+    account.book(decided(True, TERMS))
     assert account.available == 0
     assert account.affords(0)
     assert not account.affords(1)

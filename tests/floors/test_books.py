@@ -394,3 +394,21 @@ def test_a_report_that_was_interrupted_and_sent_again_never_overstates(kind):
         assert books.account.held >= 0, at
         at += 1
     assert at > 20
+
+
+def test_what_counts_as_made_is_known_and_comes_back():
+    """Explorations do until they are void, default plays once they are reported."""
+    books = RewardFloor(0.5, 0.5).open()
+    made = []
+    for explores in (True, False, True, False, True):
+        (books.explore if explores else books.default)(books.terms())
+        made.append(books.known)
+    for report, play, *reward in (
+        ("void", 0), ("settle", 1, None), ("expire", 2), ("void", 3), ("fall_back", 4)
+    ):  # fmt: skip
+        getattr(books, report)(play, *reward)
+        made.append(books.known)
+    assert made == [1, 1, 2, 2, 3, 2, 3, 3, 3, 3]
+    books.settle(2, 1.0)
+    again = RewardBooks.restored(books.floor, books.snapshot())
+    assert (again.known, again.pending, again.unreported) == (3, 0, 0)

@@ -10,6 +10,7 @@ from naive.floors import Made, Worlds
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors import RewardBooks, RewardFloor
 from surefoot.floors.checkpoint import still_to_come
+from surefoot.floors.events import decided
 
 
 def floor(**settings):
@@ -181,7 +182,7 @@ def test_it_is_saved_with_the_books():
 def test_a_hold_that_an_interrupt_left_keeps_the_terms():
     """Of whose play nobody knows any more, so the next terms could not count on equal plays."""
     books = floor(reserve=5).open()
-    books.account.hold(books.terms().hold)
+    books.account.book(decided(True, books.terms()))
     with pytest.raises(PlayConflict, match=r"0 are\), nothing held \(0\.450000000 is\)"):
         books.change(alpha=0.2)
 

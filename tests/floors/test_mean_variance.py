@@ -96,10 +96,9 @@ def steered(check, mu0, to, plays):
     for t in range(1, plays + 1):
         explores, now = account.affords(0), account.moments
         if explores:
-            account.hold(0)
-            account.settle(100 if now.total < to * now.n else 0, 0)
+            account.add(100 if now.total < to * now.n else 0)
         else:
-            account.deposit(constants.value)
+            account.add(constants.value)
         if not constants.kept(account.moments):
             assert not explores  # it is the default that breaks it
             return t

@@ -8,7 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from naive.mean_variance import NaiveMeanVariance
-from surefoot.floors import MeanVarianceAccount, MeanVarianceFloor
+from surefoot.floors import MeanVarianceAccount, MeanVarianceFloor, State, Terms
+from surefoot.floors.events import Record, decided, step
 from surefoot.floors.mean_variance_account import Constants, Moments
 
 HUNDREDTHS = st.integers(-300, 500)
@@ -100,22 +101,29 @@ def account(check="viable", **settings):
     return MeanVarianceAccount(floor.constants, check, Moments(10, 50, 250), 1)
 
 
+TERMS = Terms(value=5, floor=0, hold=3, deposit=5)
+OPEN, EXPIRED = Record(True, TERMS), Record(True, TERMS, State.EXPIRED)
+
+
 @pytest.mark.parametrize(
-    ("event", "amounts", "after"),
+    ("move", "after"),
     [
-        ("hold", {"hold": 3}, (Moments(10, 50, 250), 2)),
-        ("settle", {"gain": 9, "hold": 3}, (Moments(11, 59, 331), 0)),
-        ("settle", {"gain": -9, "hold": 3}, (Moments(11, 41, 331), 0)),
-        ("expire", {"hold": 3}, (Moments(10, 50, 250), 1)),
-        ("settle_late", {"gain": 9, "hold": 3}, (Moments(11, 59, 331), 0)),
-        ("void", {"hold": 3}, (Moments(10, 50, 250), 0)),
-        ("fall_back", {"deposit": 5, "hold": 3}, (Moments(11, 55, 275), 0)),
-        ("deposit", {"deposit": 5}, (Moments(11, 55, 275), 1)),
+        (decided(True, TERMS), (Moments(10, 50, 250), 2)),
+        (decided(False, TERMS), (Moments(10, 50, 250), 1)),
+        (step(OPEN, "settle", 9, 0, 10, False), (Moments(11, 59, 331), 0)),
+        (step(OPEN, "settle", -9, 0, 10, False), (Moments(11, 41, 331), 0)),
+        (step(OPEN, "settle", 11, 0, 10, False), (Moments(11, 61, 371), 0)),
+        (step(OPEN, "expire"), (Moments(10, 50, 250), 1)),
+        (step(EXPIRED, "settle", 9, 0, 10, False), (Moments(11, 59, 331), 0)),
+        (step(OPEN, "void"), (Moments(10, 50, 250), 0)),
+        (step(OPEN, "fall_back"), (Moments(11, 55, 275), 0)),
+        (step(Record(False, TERMS), "settle", 7), (Moments(11, 55, 275), 1)),
+        (step(Record(False, TERMS), "void"), (Moments(10, 50, 250), 1)),
     ],
 )
-def test_each_event_changes_the_moments_and_what_is_pending(event, amounts, after):
+def test_each_event_changes_the_moments_and_what_is_pending(move, after):
     books = account()
-    getattr(books, event)(**amounts)
+    books.book(move)
     assert (books.moments, books.pending) == after
     assert (
         MeanVarianceAccount(
@@ -133,7 +141,7 @@ def test_amounts_by_hand():
     assert books.available == 25_000 - 4_773  # rounded down
     assert books.held == 4_773
     first = copy.deepcopy(books)
-    books.hold(books.risk)
+    books.book(decided(True, TERMS))
     assert books.available == first.available - first.risk
 
 
@@ -144,5 +152,5 @@ def test_the_hold_of_the_next_play_is_what_is_then_no_longer_available(state, pe
     before, risk = books.available, books.risk
     assert risk >= 0
     assert books.held >= 0
-    books.hold(risk)
+    books.book(decided(True, TERMS))
     assert books.available == before - risk

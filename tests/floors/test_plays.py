@@ -4,7 +4,8 @@ import pytest
 
 from surefoot.errors import UnknownPlay
 from surefoot.floors import State, Terms
-from surefoot.floors.plays import Plays, Record, conflict
+from surefoot.floors.events import Record
+from surefoot.floors.plays import Plays, conflict
 
 TERMS = Terms(7, 6, 5, 1)
 
@@ -19,20 +20,7 @@ def closed(keep, n):
 def test_ids_are_dense_and_start_at_zero():
     plays = Plays()
     assert [plays.open(explores, TERMS) for explores in (True, False, True)] == [0, 1, 2]
-    assert (plays.pending, plays.unreported) == (2, 1)
-
-
-def test_what_counts_as_made_is_known_and_comes_back():
-    """Explorations do until they are void, default plays once they are reported."""
-    plays = Plays()
-    known = [(plays.open(explores, TERMS), plays.known)[1] for explores in (1, 0, 1, 0, 1)]
-    assert known == [1, 1, 2, 2, 3]
-    states = State.VOID, State.SETTLED, State.EXPIRED, State.VOID, State.FELL_BACK
-    for play, (state, made) in enumerate(zip(states, (2, 3, 3, 3, 3), strict=True)):
-        plays.close(play, state)
-        assert plays.known == made
-    plays.close(2, State.SETTLED, 1)
-    assert Plays.restored(plays.snapshot()).known == plays.known == 3
+    assert plays.waiting() == (2, 1)
 
 
 def test_the_plays_still_open_from_one_on():
@@ -85,9 +73,9 @@ def test_an_expired_play_stops_pending_and_does_not_stop_twice():
     plays = Plays()
     play = plays.open(True, TERMS)
     plays.close(play, State.EXPIRED)
-    assert plays.pending == 0
+    assert plays.waiting() == (0, 0)
     plays.close(play, State.SETTLED, 4)
-    assert plays.pending == 0
+    assert plays.waiting() == (0, 0)
     assert plays.get(play) == Record(True, TERMS, State.SETTLED, 4)
 
 
@@ -99,7 +87,7 @@ def test_restored_plays_forget_in_the_same_order():
         plays.close(play, State.SETTLED, 2**70)
     again = Plays.restored(plays.snapshot())
     assert again.snapshot() == plays.snapshot()
-    assert (again.pending, again.unreported) == (2, 0)
+    assert again.waiting() == (2, 0)
     for each in (plays, again):
         each.close(0, State.VOID)
         with pytest.raises(UnknownPlay):
@@ -122,7 +110,7 @@ def test_forgetting_costs_no_search():
 
 
 def test_a_conflict_names_play_state_and_report():
-    error = conflict(7, Record(True, TERMS, State.FELL_BACK), "reward 3")
+    error = conflict(7, Record(True, TERMS, State.FELL_BACK), "settle", 3)
     assert str(error) == (
         "play 7 is executed as default: reward 3 contradicts it; the books stand as they are"
     )

@@ -35,7 +35,7 @@ def test_a_report_read_again_books_the_same(telling):
     first = book(fold, row, given, telling)
     again = book(fold, row, given, Retelling(telling.how, first.text))
     assert again.outcome is first.outcome
-    assert again.report.events == first.report.events
+    assert again.lines == first.lines
     assert again.text == first.text
 
 
@@ -49,7 +49,7 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
         first = book(live._engine.fold, row, given, settling(reward))
         again = book(live._engine.fold, row, given, Retelling("settle", first.text))
         assert first.text == text
-        assert again.report.events == first.report.events
+        assert again.lines == first.lines
 
 
 def test_what_is_no_play_is_one_error():

@@ -5,10 +5,11 @@ import pytest
 import surefoot as sf
 from surefoot.floors import Outcome, RewardBooks
 from surefoot.floors.account import Account
+from surefoot.floors.events import EXPIRED, SETTLED
 from surefoot.floors.interval import AGAINST
 from surefoot.floors.mean_variance import CHECKS
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
-from surefoot.floors.plays import EXPIRED, SETTLED, Plays
+from surefoot.floors.plays import Plays
 from surefoot.testing import FloorKit
 from surefoot.testing._floors import refused
 
@@ -131,7 +132,7 @@ class ChangesThePast(RewardBooks):
 class MiscountsTheOpen(RewardBooks):
     @property
     def waiting(self):
-        return self.plays.pending + self.plays.unreported
+        return self.pending + self.unreported
 
 
 class KeepsWhatIsVoid(RewardBooks):

@@ -17,7 +17,7 @@ from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import Books, Floor, Outcome, State, Statement, Terms, statement
-from surefoot.floors.books import BOOKED
+from surefoot.floors.events import BOOKED
 from surefoot.policies.base import Label, Policy, has, score_given
 
 
@@ -379,11 +379,11 @@ class Agent(Changing):
     def new_play(
         self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
     ) -> Play:
-        books, plays = self.books, self.books.plays
+        books = self.books
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
-            plays.next_id, arm, index, reason, self.turns, terms, self.floor.places, available,
-            held, pending, plays.unreported, choice, ahead,
+            books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
+            available, held, pending, books.unreported, choice, ahead,
         ))  # fmt: skip
         return play
 

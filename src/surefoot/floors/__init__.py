@@ -2,10 +2,10 @@
 
 from surefoot.floors.account import Account
 from surefoot.floors.books import Books
+from surefoot.floors.events import Outcome, State, Terms
 from surefoot.floors.mean_variance import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
-from surefoot.floors.plays import Outcome, State, Terms
 from surefoot.floors.reward import RewardFloor
 from surefoot.floors.reward_books import RewardBooks
 from surefoot.floors.statement import Statement, statement

@@ -7,36 +7,36 @@ r_min and hold h = max(0, f - r_min), the paper's test r_S + N0*mu0 >= (1-alpha)
 ``affords(h)`` when rewards are immediate, r_min = 0 and the reserve is empty. Holds that are not
 settled yet are what make it true under delay, loss and reordering as well (ours).
 
-All amounts are integers of one unit. Only ``hold`` can lower what is available, so only ``hold``
-needs asking first; every other event commutes.
+All amounts are integers of one unit. Only a hold can lower what is available, so only a hold needs
+asking first; every other event commutes. What each event moves is said in ``events``.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+from surefoot.floors.events import Move
+
 
 @dataclass(slots=True)
 class Account:
-    """The books of one promise: three integers, and the events that may change them.
+    """The books of one promise: three integers, what is asked of them, and how they move.
 
-    ``gain`` is r - f, what a reward r brings above the floor of its play; ``hold`` is the most
-    the play can lose.
-
-    >>> account = Account()
-    >>> account.deposit(35)  # a default play: alpha * mu0
-    >>> account.affords(36)
-    False
-    >>> account.hold(35)
+    >>> from surefoot.floors.events import Record, Terms, decided, step
+    >>> terms = Terms(value=7, floor=6, hold=5, deposit=1)
+    >>> account = Account(reserve=5)
+    >>> account.affords(terms.hold)
+    True
+    >>> account.book(decided(True, terms))
+    >>> account.available, account.affords(terms.hold)
+    (0, False)
+    >>> account.book(step(Record(True, terms), "settle", 8, low=1, high=10))
     >>> account.available
-    0
-    >>> account.settle(gain=5, hold=35)
-    >>> account.available
-    40
+    7
 
-    Holds when: no reward is below r_min and each play is reported at most once (``Plays`` sees
-    to that). Does not hold when: r_min is wrong; then ``settle`` books the truth, and available
-    can fall below zero.
+    Holds when: no reward is below r_min and each play is reported at most once (``events.step``
+    sees to that). Does not hold when: r_min is wrong; then the truth is booked, and available can
+    fall below zero.
     """
 
     reserve: int = 0
@@ -52,40 +52,11 @@ class Account:
         """Whether an exploration that can lose ``hold`` may be decided; a tie is allowed."""
         return self.reserve + self.posted - self.held >= hold
 
-    def hold(self, hold: int) -> None:
-        """An exploration is decided: its worst loss is set aside."""
-        self.held += hold
-
-    def settle(self, gain: int, hold: int) -> None:
-        """Its reward is known."""
-        self.posted += gain
-        self.held -= hold
-
-    def expire(self, hold: int) -> None:
-        """Its reward did not come in time: the worst is booked, nothing is refunded."""
-        self.posted -= hold
-        self.held -= hold
-
-    def settle_late(self, gain: int, hold: int) -> None:
-        """Its reward came after it expired: what had been booked too low is restored."""
-        self.posted += gain + hold
-
-    def void(self, hold: int) -> None:
-        """It was never played."""
-        self.held -= hold
-
-    def fall_back(self, deposit: int, hold: int) -> None:
-        """It was decided, but the client played the default instead."""
-        self.posted += deposit
-        self.held -= hold
-
-    def deposit(self, deposit: int) -> None:
-        """A default play is reported as played: it earned alpha times its value above the floor."""
-        self.posted += deposit
-
-    def acknowledge(self, rest: int) -> None:
-        """What a reward brought above r_max is confirmed."""
-        self.posted += rest
+    def book(self, move: Move) -> None:
+        """Let an event move the money."""
+        # In this order an interrupt books too little: what is released is released last.
+        self.posted += move.posted
+        self.held += move.held
 
     def numbers(self) -> list[int]:
         """All there is to it, to be written down; ``Account(*numbers)`` is its equal."""

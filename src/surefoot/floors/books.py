@@ -5,26 +5,28 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from surefoot.floors.account import Account
-from surefoot.floors.plays import (
-    CAPPED,
-    EXPIRED,
+from surefoot.floors.events import (
+    ACKNOWLEDGE,
+    CANCEL,
+    EXPIRE,
+    FALL_BACK,
     FELL_BACK,
     OPEN,
-    SETTLED,
-    VOID,
+    SETTLE,
+    Counts,
+    Move,
     Outcome,
-    Plays,
     Record,
     Terms,
-    conflict,
+    decided,
+    step,
 )
+from surefoot.floors.plays import Plays, conflict
 
 if TYPE_CHECKING:
     from surefoot.floors.mean_variance import MeanVarianceFloor
     from surefoot.floors.mean_variance_account import MeanVarianceAccount
     from surefoot.floors.reward import RewardFloor
-
-BOOKED = Outcome.BOOKED  # before Python 3.12 a member of an enumeration is slow to find
 
 
 class Books:
@@ -32,14 +34,12 @@ class Books:
 
     Every method checks first and changes after, so an error leaves everything as it was. A decision
     holds before it opens its play, a report closes its play before it moves the account:
-    interrupted in between, and sent again, either can only book too little. What is asked of the
-    account, and what an event does to it, is its own affair.
+    interrupted in between, and sent again, either can only book too little. What a report comes to
+    is ``events.step``'s to say; what is asked of the account, and what a move does to it, is its
+    own affair.
     """
 
-    __slots__ = (
-        "account", "breaches", "capped", "coins", "default_plays", "expired", "explorations",
-        "floor", "high", "low", "mismatches", "plays", "ranges", "required", "voided",
-    )  # fmt: skip
+    decided, step = staticmethod(decided), staticmethod(step)
 
     caps: ClassVar[bool]
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
@@ -54,6 +54,12 @@ class Books:
         self.account = account
         self.plays = plays
         self.required = 0
+        self.pending = 0
+        """How many explorations have neither reward nor end."""
+        self.unreported = 0
+        """How many default plays were decided and not yet reported as played."""
+        self.known = 0
+        """How many plays count as made: explorations that are not void, defaults reported."""
         self.explorations = self.default_plays = self.voided = 0
         self.expired = self.breaches = self.capped = self.mismatches = 0
         low, high = floor.reward_range
@@ -62,6 +68,11 @@ class Books:
         """Each range that ever was, in units, with the first play decided under it."""
         self.coins = {coin: floor.unit.quick(coin) for coin in (0.0, 1.0)}
         """The rewards of most plays, in units; the unit stays while the floor may change."""
+        self._usual: dict[Any, Move] = {}
+        self._usual_terms: Terms | None = None
+        """What came of plays at these terms, as ``events`` said: of their decision by its name, of
+        open ones by their reward. Most plays have terms and reward of another before them, and a
+        floor's own terms go with its range."""
 
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth, as the books stand."""
@@ -82,133 +93,96 @@ class Books:
 
     def explore(self, terms: Terms) -> int:
         """Book that an exploration was decided; returns its play id."""
-        self.account.hold(terms.hold)
-        self.explorations += 1
-        return self.plays.open(True, terms)
+        return self._decide("explore", True, terms)
 
     def default(self, terms: Terms) -> int:
         """Book that the default was decided; nothing is credited before it is reported."""
-        self.default_plays += 1
-        return self.plays.open(False, terms)
+        return self._decide("default", False, terms)
+
+    def _decide(self, how: str, explores: bool, terms: Terms) -> int:
+        move = self._usual.get(how) if terms is self._usual_terms else None
+        if move is None:
+            move = self.decided(explores, terms)
+            self._remember(terms, how, move)
+        # In this order an interrupt leaves at most a play that is counted and never made.
+        self.account.book(move)
+        numbers = self.__dict__  # setattr takes twice as long, and this is on every play's way
+        for name, change in move.counts:
+            numbers[name] += change
+        return self.plays.open(explores, terms)
+
+    def count(self, counts: Counts) -> None:
+        """Let the counters follow a move."""
+        for name, change in counts:
+            setattr(self, name, getattr(self, name) + change)
+
+    def _remember(self, terms: Terms, what: Any, move: Move) -> None:
+        if terms is not self._usual_terms or len(self._usual) > 100:
+            self._usual_terms, self._usual = terms, {}
+        self._usual[what] = move
 
     def settle(self, play: int, reward: Any) -> Outcome:
         """Book a reward: in time, late, or the report that a default play was played."""
         record = self.plays.get(play)
-        state, terms = record.state, record.terms
-        of_default = not record.explores or (state is FELL_BACK and terms.high is not None)
-        if of_default:  # a random one's reward may follow
-            return self._settle_default(play, record, reward)
-        units = self.coins.get(reward) if type(reward) is float else None
-        if units is None:
-            units = self.floor.unit.quick(reward)
+        terms, explores = record.terms, record.explores
+        usual = terms is self._usual_terms and record.state is OPEN
+        if usual and (type(reward) is float if explores else reward is None):
+            move = self._usual.get(reward)
+            if move is not None:
+                return self._take(play, record, move)
+        units = None
+        played = not explores or (record.state is FELL_BACK and terms.high is not None)
+        if reward is not None or not played:  # what a random default paid may follow
+            units = self.coins.get(reward) if type(reward) is float else None
             if units is None:
-                units = self.floor.read(reward, f"reward of play {play}")
-        if state is not OPEN and state is not EXPIRED:
-            if state in (SETTLED, CAPPED) and record.reward == units:
-                return Outcome.REPEATED
-            raise conflict(play, record, f"reward {reward}")
-        # The usual answer, without a call at every play.
-        low, high = (self.low, self.high) if len(self.ranges) == 1 else self.range_of(play)
-        above = units > high and self.caps
-        floor, late = terms.floor, state is EXPIRED
-        gain = (high if above else units) - floor
-        self.plays.close(play, CAPPED if above else SETTLED, units)
-        if late:
-            self.account.settle_late(gain, terms.hold)
-        else:
-            self.account.settle(gain, terms.hold)
-            self.required += floor
-        if above:
-            self.capped += 1
-            return Outcome.CAPPED
-        if not low <= units <= high:
-            self.breaches += 1
-            return Outcome.BREACH
-        return Outcome.BOOKED_LATE if late else BOOKED
+                units = self.floor.unit.quick(reward) if explores else None
+                if units is None:
+                    units = self.floor.read(reward, f"reward of play {play}")
+        return self._report(play, SETTLE, units, reward)
 
-    def _settle_default(self, play: int, record: Record, reward: Any) -> Outcome:
-        known, units = record.reward, None
-        if reward is not None:
-            units = self.floor.read(reward, f"reward of play {play}")
-        if record.state is VOID:
-            raise conflict(play, record, "a report that it was played")
-        if units is not None and known is not None and units != known:
-            raise conflict(play, record, f"reward {reward}")
-        terms, first = record.terms, record.state is OPEN
-        told = units is not None and known is None
-        if told and terms.high is None and units != terms.value:
-            self.mismatches += 1
-        if not first and (terms.high is None or not told):
-            record.reward = known if units is None else units
-            return Outcome.REPEATED
-        posted, asked = terms.paid(units)
-        if first:
-            self.plays.close(play, SETTLED, units)
+    def _report(
+        self, play: int, report: str, units: int | None = None, reward: Any = None
+    ) -> Outcome:
+        record = self.plays.get(play)
+        low, high = (self.low, self.high) if len(self.ranges) == 1 else self.range_of(play)
+        move = self.step(record, report, units, low, high, self.caps)
+        if move.outcome is None:
+            raise conflict(play, record, report, reward)
+        usual = report == SETTLE and record.state is OPEN and len(self.ranges) == 1
+        if usual and (type(reward) is float if record.explores else reward is None):
+            self._remember(record.terms, reward, move)
+        return self._take(play, record, move)
+
+    def _take(self, play: int, record: Record, move: Move) -> Outcome:
+        outcome, event, _, state, reward, _, _, required, counts = move
+        assert outcome is not None
+        if event is None:
+            record.reward = reward
         else:
-            record.reward = units
-            posted, asked = posted - terms.deposit, asked - terms.paid(None)[1]
-        self.account.deposit(posted)
-        self.required += asked
-        if units is None or terms.high is None or terms.value <= units <= terms.high:
-            return BOOKED
-        self.breaches += 1
-        return Outcome.BREACH
+            self.plays.close(play, state, reward)
+        numbers = self.__dict__
+        for name, change in counts:
+            numbers[name] += change
+        if event is not None:
+            self.account.book(move)
+            self.required += required
+        return outcome
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""
-        record = self.plays.get(play)
-        if record.state is SETTLED:
-            return Outcome.IGNORED
-        if record.state is not CAPPED or record.reward is None:
-            raise conflict(play, record, "acknowledging a reward above the range")
-        assert isinstance(self.account, Account)  # no other books cap
-        self.plays.close(play, SETTLED, record.reward)
-        self.account.acknowledge(record.reward - self.range_of(play)[1])
-        return BOOKED
+        return self._report(play, ACKNOWLEDGE)
 
     def expire(self, play: int) -> Outcome:
         """No reward came in time: book the worst. A default play has nothing to expire."""
-        record = self.plays.get(play)
-        if record.state is not OPEN or not record.explores:
-            return Outcome.REPEATED if record.state is EXPIRED else Outcome.IGNORED
-        self.plays.close(play, EXPIRED)
-        self.account.expire(record.terms.hold)
-        self.required += record.terms.floor
-        self.expired += 1
-        return BOOKED
+        return self._report(play, EXPIRE)
 
     def void(self, play: int) -> Outcome:
         """The play was never made, for good."""
-        record = self.plays.get(play)
-        if record.state is EXPIRED:
-            raise conflict(play, record, "a void")
-        if record.state is not OPEN:
-            return Outcome.REPEATED if record.state is VOID else Outcome.IGNORED
-        self.plays.close(play, VOID)
-        if record.explores:
-            self.account.void(record.terms.hold)
-            self.explorations -= 1
-        else:
-            self.default_plays -= 1
-        self.voided += 1
-        return BOOKED
+        return self._report(play, CANCEL)
 
     def fall_back(self, play: int) -> Outcome:
         """An exploration was decided, but the client played the default instead."""
-        record = self.plays.get(play)
-        if not record.explores:
-            return self._settle_default(play, record, None)
-        if record.state is FELL_BACK:
-            return Outcome.REPEATED
-        if record.state is not OPEN:
-            raise conflict(play, record, "a report that the default was played instead")
-        self.plays.close(play, FELL_BACK)
-        posted, asked = record.terms.paid(None)
-        self.account.fall_back(posted, record.terms.hold)
-        self.required += asked
-        self.explorations -= 1
-        self.default_plays += 1
-        return BOOKED
+        return self._report(play, FALL_BACK)
 
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
@@ -253,7 +227,7 @@ class Books:
     @property
     def waiting(self) -> int:
         """How many explorations may still move the account for the worse."""
-        return self.plays.pending
+        return self.pending
 
     @property
     def two_valued(self) -> bool:
@@ -265,7 +239,7 @@ class Books:
         """Whether a breach has ended the promise for good."""
         return False
 
-    _COUNTERS = (
+    COUNTERS = (
         "required", "explorations", "default_plays", "voided",
         "expired", "breaches", "capped", "mismatches",
     )  # fmt: skip
@@ -274,8 +248,8 @@ class Books:
         """JSON-able state."""
         return {
             "account": self.account.numbers(),
-            "plays": self.plays.snapshot(),
-            **{name: getattr(self, name) for name in self._COUNTERS},
+            "plays": {**self.plays.snapshot(), "known": self.known},
+            **{name: getattr(self, name) for name in self.COUNTERS},
         }
 
     @classmethod
@@ -287,10 +261,11 @@ class Books:
         books = cls(floor, cls._account(floor, numbers), plays)
         if not books._covers_pending():
             raise ValueError(f"the account {numbers} does not cover the pending plays")
-        for name in cls._COUNTERS:
+        for name in cls.COUNTERS:
             setattr(books, name, state[name])
-        if "known" not in state["plays"]:  # a file older than that count
-            plays.known = books.explorations + books.default_plays - plays.unreported
+        books.pending, books.unreported = plays.waiting()
+        made = books.explorations + books.default_plays - books.unreported
+        books.known = state["plays"].get("known", made)  # a file older than that count
         return books
 
     @classmethod

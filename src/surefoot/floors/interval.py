@@ -21,7 +21,7 @@ from typing import Any
 
 from surefoot._exact import Unit, exact, shown
 from surefoot.errors import InvalidInput
-from surefoot.floors.plays import Terms
+from surefoot.floors.events import Terms
 
 AGAINST = ("realised", "fixed")
 

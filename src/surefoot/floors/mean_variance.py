@@ -9,9 +9,10 @@ from typing import Any
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, shown
 from surefoot.errors import InvalidInput
+from surefoot.floors.events import Terms
 from surefoot.floors.mean_variance_account import Constants, MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
-from surefoot.floors.plays import Plays, Terms
+from surefoot.floors.plays import Plays
 from surefoot.floors.reward import checked_alpha, checked_default, checked_keep
 
 CHECKS = ("viable", "exact", "paper")

@@ -16,6 +16,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
+from surefoot.floors.events import Event, Move
+
 
 class Moments(NamedTuple):
     """How many rewards, their sum and the sum of their squares, in units and squared units."""
@@ -98,13 +100,13 @@ class Constants(NamedTuple):
 class MeanVarianceAccount:
     """The books of one mean-variance promise.
 
-    Its events are those of ``Account``, so that the same books drive both: here a play's floor is
-    0, a gain is its reward, a default's deposit is mu0, and what a hold holds is that its reward
-    is pending. An expired play stays pending until its reward arrives.
+    The same books drive it as ``Account``: here a play's floor is 0, a default's deposit is mu0,
+    and what a hold holds is that its reward is pending. An expired play stays pending until its
+    reward arrives.
 
     >>> account = MeanVarianceAccount(Constants(10, (1, 1), (1, 2), 5, 0, 10), "viable")
     >>> for _ in range(4):
-    ...     account.deposit(5)
+    ...     account.add(5)
     >>> account.available, account.risk, account.affords(account.risk)
     (10, 5, True)
 
@@ -170,33 +172,24 @@ class MeanVarianceAccount:
         over, under = self.constants.asked
         return -(-self.moments.n * over // under)
 
-    def hold(self, hold: int) -> None:
-        """An exploration is decided."""
-        self.pending += 1
+    def book(self, move: Move) -> None:
+        """Count the reward that an event brings; an expired play stays pending until it has one."""
+        event = move.event
+        if event is Event.HELD:
+            self.pending += 1
+        elif event is Event.SETTLED or event is Event.LATE:
+            assert move.reward is not None
+            self.add(move.reward)
+            self.pending -= 1
+        elif event is Event.AS_DEFAULT or event is Event.CONFIRMED:
+            self.add(move.posted)  # the default's known value
+            self.pending -= event is Event.AS_DEFAULT
+        elif event is Event.VOIDED:
+            self.pending -= move.explores
 
-    def settle(self, gain: int, hold: int) -> None:
-        """Its reward is known."""
-        self.moments = self.moments.plus(1, gain)
-        self.pending -= 1
-
-    def expire(self, hold: int) -> None:
-        """Its reward did not come in time: it stays pending until it does."""
-
-    def settle_late(self, gain: int, hold: int) -> None:
-        """Its reward came after it expired."""
-        self.settle(gain, hold)
-
-    def void(self, hold: int) -> None:
-        """It was never played."""
-        self.pending -= 1
-
-    def fall_back(self, deposit: int, hold: int) -> None:
-        """It was decided, but the client played the default instead."""
-        self.settle(deposit, hold)
-
-    def deposit(self, deposit: int) -> None:
-        """A default play is reported as played."""
-        self.moments = self.moments.plus(1, deposit)
+    def add(self, reward: int) -> None:
+        """One more reward is known."""
+        self.moments = self.moments.plus(1, reward)
 
     def numbers(self) -> list[int]:
         """All there is to it beside its constants: n, R, Q and how many are pending."""

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Any
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.books import Books
+from surefoot.floors.events import Terms
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
-from surefoot.floors.plays import Terms
 
 if TYPE_CHECKING:
     from surefoot.floors.mean_variance import MeanVarianceFloor
@@ -20,8 +20,6 @@ class MeanVarianceBooks(Books):
     A reward outside the range, on either side, is a breach: it is booked as it is, and from there
     on nothing is promised.
     """
-
-    __slots__ = ()
 
     account: MeanVarianceAccount
     caps = False
@@ -50,7 +48,7 @@ class MeanVarianceBooks(Books):
         (n, total, squares), numbers = self.account.moments, self.account.constants
         low, high, value = numbers.low, numbers.high, numbers.value
         inside = (low + high) * total - squares - n * low * high
-        defaults = self.default_plays - self.plays.unreported
+        defaults = self.default_plays - self.unreported
         return self.breaches == 0 and inside == defaults * (value - low) * (high - value)
 
     @property

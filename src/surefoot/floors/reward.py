@@ -9,6 +9,7 @@ from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach
 from surefoot.errors import InvalidInput
 from surefoot.floors.account import Account
 from surefoot.floors.checkpoint import checked_checkpoint
+from surefoot.floors.events import Terms
 from surefoot.floors.interval import (
     Interval,
     checked_against,
@@ -17,7 +18,7 @@ from surefoot.floors.interval import (
     terms_fixed,
     terms_realised,
 )
-from surefoot.floors.plays import Plays, Terms
+from surefoot.floors.plays import Plays
 from surefoot.floors.reward_books import RewardBooks
 
 CHANGEABLE = ("default", "alpha", "reward_range", "against", "target", "checkpoint")

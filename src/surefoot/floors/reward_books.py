@@ -10,7 +10,7 @@ from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.account import Account
 from surefoot.floors.books import Books
 from surefoot.floors.checkpoint import still_to_come
-from surefoot.floors.plays import Terms
+from surefoot.floors.events import Terms
 
 if TYPE_CHECKING:
     from surefoot.floors.reward import RewardFloor
@@ -23,8 +23,6 @@ class RewardBooks(Books):
     between plays: a play keeps the terms and the range it was decided with, so whatever is reported
     of it later moves the account as it would have without the change.
     """
-
-    __slots__ = ()
 
     account: Account
     floor: RewardFloor
@@ -40,13 +38,13 @@ class RewardBooks(Books):
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""
         account, held = self.account, self.account.held
         ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
-        return account.reserve + account.posted - held, held, self.plays.pending, ahead
+        return account.reserve + account.posted - held, held, self.pending, ahead
 
     def ahead(self, terms: Terms) -> int:
         """What the default brings until the next checkpoint, after the next play; in units."""
         if self.floor.checkpoint is None:
             return 0
-        return still_to_come(self.plays.known, self.floor.checkpoint) * terms.deposit
+        return still_to_come(self.known, self.floor.checkpoint) * terms.deposit
 
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
@@ -66,7 +64,7 @@ class RewardBooks(Books):
         if self.floor.checkpoint is not None or floor.checkpoint is not None:
             self._check_nothing_ahead()
         low, high = map(floor.unit.floor, floor.reward_range)
-        self.floor = floor
+        self.floor, self._usual_terms = floor, None
         if (low, high) != (self.low, self.high):
             if self.ranges[-1][0] == self.plays.next_id:
                 del self.ranges[-1]
@@ -74,7 +72,7 @@ class RewardBooks(Books):
             self.low, self.high = low, high
 
     def _check_nothing_ahead(self) -> None:
-        waiting, account = self.plays.pending + self.plays.unreported, self.account
+        waiting, account = self.pending + self.unreported, self.account
         if waiting or account.held or account.available < 0:  # an interrupt may leave a hold
             amount = self.floor.unit.decimal
             raise PlayConflict(

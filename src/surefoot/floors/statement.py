@@ -64,7 +64,7 @@ class Statement:
 
 def statement(books: Books) -> Statement:
     """Draw up the statement of some books."""
-    amount, account, plays = books.floor.unit.decimal, books.account, books.plays
+    amount, account = books.floor.unit.decimal, books.account
     return Statement(
         earned=amount(account.posted + books.asked),
         required=amount(books.asked),
@@ -75,7 +75,7 @@ def statement(books: Books) -> Statement:
         default_plays=books.default_plays,
         explorations=books.explorations,
         pending=books.waiting,
-        unreported=plays.unreported,
+        unreported=books.unreported,
         expired=books.expired,
         voided=books.voided,
         breaches=books.breaches,

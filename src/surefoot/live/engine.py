@@ -350,10 +350,10 @@ class Engine:
     def enter(self, tx: Tx, row: PlayRow, booked: Booked) -> Outcome:
         """Append what a report of a play came to."""
         version = self.version(tx, row.experiment, row.seq)
-        for event in booked.report.events:
+        for line in booked.lines:
             entry = tx.append(
-                event.kind, experiment=row.experiment, play=row.id, d_posted=event.d_posted,
-                d_held=event.d_held, payload=event.payload, config_version=version,
+                line.kind, experiment=row.experiment, play=row.id, d_posted=line.d_posted,
+                d_held=line.d_held, payload=line.payload, config_version=version,
             )  # fmt: skip
             assert entry is not None
             self.take(entry)

@@ -17,6 +17,7 @@ from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
+from surefoot.floors.events import Counts, Event, counts_of
 from surefoot.floors.plays import Plays
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.configuration import (
@@ -31,24 +32,10 @@ from surefoot.live.configuration import (
 from surefoot.live.entries import GENESIS, Entry
 from surefoot.live.given import Given, Named
 from surefoot.live.play import Request, payload
+from surefoot.live.reports import FLAGS
 from surefoot.policies.base import Policy
 
-_MOVES: dict[str, dict[str, int]] = {
-    "decision.held": {"explorations": 1, "pending": 1},
-    "decision.defaulted": {"default_plays": 1, "unreported": 1},
-    "decision.confirmed": {"unreported": -1},
-    "default.expired": {"unreported": -1},
-    "outcome.settled": {"pending": -1},
-    "outcome.expired": {"pending": -1, "expired": 1},
-    "outcome.as_default": {"pending": -1, "explorations": -1, "default_plays": 1},
-}
-_VOIDED = {
-    True: {"pending": -1, "explorations": -1, "voided": 1},
-    False: {"unreported": -1, "default_plays": -1, "voided": 1},
-}
-_LATE = {"decision.confirmed": {}, "decision.voided": {"default_plays": -1, "voided": 1}}
-"""Of a default play that had expired."""
-_OF_PLAYS = ("next_id", "pending", "unreported")
+_COUNTERS = (*RewardBooks.COUNTERS, "pending", "unreported")
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
 LEARNT = ("outcome.settled", "outcome.expired", "outcome.late")
 """The kinds of entries that tell the policy a reward; of an expiry, where that is worth one."""
@@ -56,17 +43,13 @@ _CLOSED = (
     *LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed", "default.expired",
 )  # fmt: skip
 """After these a play is not kept in memory; what still comes of it, its entry tells again."""
-_FLAGS = {"breach": "breaches", "capped": "capped", "mismatch": "mismatches"}
+_COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
-def moves_of(kind: str, explores: bool, late: bool = False) -> dict[str, int]:
-    """What an entry changes of its experiment's counts; ``explores``: whether its play does.
-
-    ``late``: whether that is a default which had expired.
-    """
-    if late:
-        return _LATE.get(kind, {})
-    return _VOIDED[explores] if kind == "decision.voided" else _MOVES.get(kind, {})
+def counts_of_entry(kind: str, told: dict[str, Any], explores: bool) -> Counts:
+    """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
+    counts = counts_of(kind, explores, lapsed=told.get("late") is True)
+    return (*counts, *((_COUNTED[flag], 1) for flag in _COUNTED if told.get(flag)))
 
 
 class Counted(Plays):
@@ -74,9 +57,8 @@ class Counted(Plays):
 
     def open(self, explores: bool, terms: Terms) -> int:
         """Start a play and return its number."""
-        play = super().open(explores, terms)
-        del self._live[play]
-        return play
+        self.next_id += 1
+        return self.next_id - 1
 
 
 class Fold:
@@ -136,8 +118,8 @@ class Fold:
             play = agent.select(asked.context, labels, asked.default)
             agent.open_plays.clear()
             if self.settings.shadow and not play.is_default:
-                self.account.void(play.terms.hold)
-                self._move({**_MOVES["outcome.as_default"], "unreported": 1})
+                self.account.held -= play.terms.hold
+                self.books.count((*counts_of(Event.AS_DEFAULT, True), ("unreported", 1)))
         except BaseException:
             self.lose()
             raise
@@ -203,8 +185,8 @@ class Fold:
         copied.turns, copied.paused = agent.turns, agent.paused
         books = copied.books = agent.floor.open(keep=0)
         books.account = twin.account = Account(posted=rights)
-        plays = books.plays = Counted(0)
-        plays.pending, plays.unreported = self.books.plays.pending, self.books.plays.unreported
+        books.plays = Counted(0)
+        books.pending, books.unreported = self.books.pending, self.books.unreported
         twin._agent = copied
         return twin
 
@@ -314,7 +296,7 @@ class Fold:
         if not done:
             if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
                 self._turn(given.context, told.get("allowed"))
-            self._move(moves_of(entry.kind, given.explores))
+            self.books.count(counts_of(entry.kind, given.explores))
             self.books.plays.next_id += 1
         assert entry.play is not None
         self.waiting[entry.play] = given
@@ -336,9 +318,9 @@ class Fold:
         given = None if entry.play is None else self.waiting.get(entry.play)
         late = told.get("late") is True
         assert given is not None or late or entry.kind != "decision.voided"
-        self._move(moves_of(entry.kind, given is not None and given.explores, late))
+        explores = given is not None and given.explores
+        books.count(counts_of_entry(entry.kind, told, explores))
         books.required += told.get("asked", 0)
-        self._move({counter: 1 for flag, counter in _FLAGS.items() if told.get(flag)})
         if entry.kind == "outcome.late":
             action = Named.of(told).action(self.agent)
             self.learn(
@@ -349,12 +331,6 @@ class Fold:
             self.learn(entry.kind, told, given.action, given.context, given.missing)
         if entry.kind in _CLOSED and entry.play is not None:
             self.waiting.pop(entry.play, None)
-
-    def _move(self, moves: dict[str, int]) -> None:
-        books = self.books
-        for name, change in moves.items():
-            owner: Any = books.plays if name in _OF_PLAYS else books
-            setattr(owner, name, getattr(owner, name) + change)
 
     def learn(
         self, kind: str, told: dict[str, Any], action: Any, context: Any, missing: int | None
@@ -392,14 +368,13 @@ class Fold:
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
         books, body = self.books, saving.agent_to_json(self.agent)
-        counters = {name: getattr(books, name) for name in books._COUNTERS}
-        plays = {name: getattr(books.plays, name) for name in _OF_PLAYS}
+        counters = {name: getattr(books, name) for name in _COUNTERS}
         return {
             "experiment": self.experiment,
             "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
             "opened": self.opened,
             "body": {key: body[key] for key in body if key not in ("books", "open")},
-            "counters": {**counters, **plays},
+            "counters": {**counters, "next_id": books.plays.next_id},
             "removed": sorted(self.removed),
             "endowments": self.endowments,
             "waiting": {
@@ -418,8 +393,9 @@ class Fold:
         agent.turns, agent.paused = body["turns"], body["paused"]
         self.seq, self.head, self.version, self.posted, *numbers = state["chain"]
         self.account.reserve, self.account.posted, self.account.held = numbers
-        for name, value in state["counters"].items():
-            self._move({name: value})
+        counters = dict(state["counters"])
+        self.books.plays.next_id = counters.pop("next_id")
+        self.books.count(tuple(counters.items()))
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():

@@ -7,11 +7,11 @@ from typing import Any, NamedTuple
 from surefoot.floors import Outcome
 from surefoot.live.fold import Fold
 from surefoot.live.given import Given
-from surefoot.live.reports import Report, Told, needs_base, super_arm, worth_of
+from surefoot.live.reports import Line, Told, lines, needs_base, super_arm, worth_of
 
 
 class Telling(NamedTuple):
-    """A report as its caller makes it; ``how`` names the method of ``Report`` that books it."""
+    """A report as its caller makes it; ``how``: one of ``events.REPORTS``."""
 
     how: str
     said: Told = Told(None, None)
@@ -44,7 +44,8 @@ class Booked(NamedTuple):
     """What a report did to one play: the entries it takes, and the text it is known by."""
 
     outcome: Outcome
-    report: Report
+    lines: list[Line]
+    given: Given
     text: Any
 
 
@@ -52,7 +53,6 @@ def book(fold: Fold, row: Any, given: Given, telling: Telling | Retelling) -> Bo
     """Book a report of the play that a row stands for; changes nothing but the result."""
     told = telling.told(fold, row, given)
     window = fold.settings.reward_window is not None
-    report = Report(fold.books.floor, row, given, worth_of(fold.agent.actions, given), window)
-    call = getattr(report, telling.how)
-    outcome = call(told) if telling.how == "settle" else call()
-    return Booked(outcome, report, told.text)
+    worth = worth_of(fold.agent.actions, given)
+    outcome, entered = lines(fold.books.floor, row, given, worth, telling.how, told, window)
+    return Booked(outcome, entered, given, told.text)

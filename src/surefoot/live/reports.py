@@ -1,4 +1,4 @@
-"""What a report books of one play: the floor's own books, opened for that play alone."""
+"""What a report of a live play comes to: the entries that a ledger takes of it."""
 
 from __future__ import annotations
 
@@ -9,17 +9,26 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot.agents.play import short, unpaid
 from surefoot.errors import InvalidInput
-from surefoot.floors import Outcome, RewardBooks, RewardFloor
-from surefoot.floors.plays import CAPPED, EXPIRED, FELL_BACK, OPEN, SETTLED, VOID, Plays, Record
+from surefoot.floors import Outcome, RewardFloor
+from surefoot.floors.events import (
+    CAPPED,
+    EXPIRE,
+    FELL_BACK,
+    LAPSE,
+    OPEN,
+    SETTLE,
+    SETTLED,
+    Event,
+    Move,
+    Record,
+    step,
+)
+from surefoot.floors.plays import conflict
 from surefoot.live.given import Given
+from surefoot.live.store.moves import STATES
 
-_STATES = {
-    "open": OPEN, "settled": SETTLED, "late": SETTLED, "expired": EXPIRED, "voided": VOID,
-    "as_default": FELL_BACK, "confirmed": SETTLED, "valued": SETTLED,
-}  # fmt: skip
-_FIRST = ("decision.confirmed", "decision.voided")
-"""The first report of a default play, one of these."""
-_FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
+FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
+"""What an entry says of a reward that is not what was declared, by the counter it moves."""
 
 
 class Told(NamedTuple):
@@ -37,7 +46,7 @@ class Told(NamedTuple):
         return cls(number, short(number))
 
 
-class Event(NamedTuple):
+class Line(NamedTuple):
     """One entry to be appended."""
 
     kind: str
@@ -46,126 +55,61 @@ class Event(NamedTuple):
     payload: dict[str, Any]
 
 
-class OnePlay(Plays):
-    """The record of one play, under the id the store knows it by."""
+def lines(
+    floor: RewardFloor, row: Any, given: Given, worth: Any, how: str, told: Told, window: bool
+) -> tuple[Outcome, list[Line]]:
+    """What a report of a play comes to, and its entries; PlayConflict if it contradicts its row.
 
-    def __init__(self, play: str, record: Record) -> None:
-        super().__init__(keep=1)
-        self._record = record
-        kept: Any = self._live if record.state in (OPEN, EXPIRED, CAPPED) else self._closed
-        kept[play] = record
+    ``worth``: how a reward in the row becomes a number; ``how``: one of ``events.REPORTS``;
+    ``window``: whether there is a reward window, in which default plays expire, too.
+    """
+    play = record_of(floor, row, given, worth)
+    random = given.terms.high is not None
+    reward, units = told.reward, None
+    if how == SETTLE and play.explores and play.state is not FELL_BACK and reward is None:
+        raise unpaid(row.id, given.arm)
+    if not random and not play.explores and play.state is SETTLED and play.reward is None:
+        reward = None  # of a known value, and told after its report: no entry could say it
+    if how == SETTLE and (reward is not None or (play.explores and not random)):
+        units = floor.read(reward, f"reward of play {row.id}")
+    if how == EXPIRE and (window or row.deadline is not None):
+        how = LAPSE
+    entered: list[Line] = []
+    if how == SETTLE and random and units is not None and not play.explores:
+        first = step(play, how)  # that it was played is an entry of its own
+        if first.event is not None:
+            entered.append(_line(first, play, row, given, Told(None, None)))
+            play = Record(False, play.terms, first.state, None)
+    move = step(play, how, units, given.low, given.high)
+    if move.outcome is None:
+        raise conflict(row.id, play, how, reward)
+    if move.event is not None:
+        entered.append(_line(move, play, row, given, told))
+    return move.outcome, entered
 
-    def get(self, play: Any) -> Record:
-        """The record."""
-        return self._record
+
+def record_of(floor: RewardFloor, row: Any, given: Given, worth: Any) -> Record:
+    """A play as the books would remember it."""
+    state = CAPPED if row.capped else STATES[row.role, row.state]
+    units = None if row.told is None else floor.read(worth(row.told), "reward")
+    return Record(row.role == "explore", given.terms, state, units)
 
 
-class Report:
-    """The books of one play as its row in the store says, and what reports do to them."""
+def _line(move: Move, play: Record, row: Any, given: Given, told: Told) -> Line:
+    assert move.event is not None
+    payload: dict[str, Any] = {"asked": move.required} if move.required else {}
+    payload |= {FLAGS[name]: True for name, _ in move.counts if name in FLAGS}
+    if told.reward is not None:
+        payload |= {"reward": move.reward, "told": told.text}
+    if move.event is Event.ACKNOWLEDGED:
+        payload["play"] = row.id
+    if move.event is Event.LATE or (play.state is not OPEN and move.event in _FIRST):
+        payload |= given.again()
+    return Line(move.event.value, move.posted, move.held, payload)
 
-    def __init__(
-        self, floor: RewardFloor, row: Any, given: Given, worth: Any, window: bool = False
-    ) -> None:
-        self.row, self.given = row, given
-        self.window = window or row.deadline is not None
-        """Whether there is a reward window, in which defaults are reported too."""
-        told = None if row.told is None else worth(row.told)
-        state = _STATES[row.state] if not row.capped else CAPPED
-        self.lapsed = row.role == "default" and row.state == "expired"
-        """Whether it is a default play that was forgotten; for the books it is as open as ever."""
-        if self.lapsed:
-            state = OPEN
-        if row.state == "as_default" or row.state == "valued":
-            state = FELL_BACK if row.role == "explore" else SETTLED
-        units = None if told is None else floor.read(told, "reward")
-        record = Record(row.role == "explore", given.terms, state, units)
-        self.record = record
-        self.books: RewardBooks = floor.open(keep=1)
-        self.books.plays = OnePlay(row.id, record)
-        self.books.low, self.books.high = given.low, given.high
-        self.books.ranges = [(0, given.low, given.high)]
-        self.events: list[Event] = []
 
-    def settle(self, told: Told) -> Outcome:
-        """A reward, or that the default was played."""
-        row, record = self.row, self.record
-        of_default = row.role != "explore" or record.state is FELL_BACK
-        if of_default and record.state is not OPEN:
-            random = record.terms.high is not None and record.state is not VOID
-            if random and record.reward is None and told.reward is not None:
-                return self._book("default.valued", self.books.settle, told, told.reward)
-            return self.books.settle(row.id, self._known(told.reward))
-        if not of_default:
-            if told.reward is None:
-                raise unpaid(row.id, self.given.arm)
-            late = record.state is EXPIRED
-            kind = "outcome.late" if late else "outcome.settled"
-            return self._book(kind, self.books.settle, told, told.reward)
-        if record.terms.high is None or told.reward is None:
-            return self._book("decision.confirmed", self.books.settle, told, told.reward)
-        self._book("decision.confirmed", self.books.settle, Told(None, None), None)
-        return self._book("default.valued", self.books.settle, told, told.reward)
-
-    def _known(self, reward: Any) -> Any:
-        """A reward of a default of known value that comes after its report is let go."""
-        record = self.record
-        told = record.explores or record.reward is not None or record.state is VOID
-        return reward if told else None
-
-    def expire(self) -> Outcome:
-        """No reward came in time, or nobody said that the default was played."""
-        if not self.record.explores:
-            if self.lapsed or self.record.state is not OPEN or not self.window:
-                return Outcome.REPEATED if self.lapsed else Outcome.IGNORED
-            self.events.append(Event("default.expired", 0, 0, {}))
-            return Outcome.BOOKED
-        return self._book("outcome.expired", lambda play, _: self.books.expire(play))
-
-    def void(self) -> Outcome:
-        """It was never played."""
-        return self._book("decision.voided", lambda play, _: self.books.void(play))
-
-    def fall_back(self) -> Outcome:
-        """The default was played instead."""
-        explores = self.row.role == "explore"
-        kind = "outcome.as_default" if explores else "decision.confirmed"
-        return self._book(kind, lambda play, _: self.books.fall_back(play))
-
-    def acknowledge(self) -> Outcome:
-        """A reward above the range is what it was said to be."""
-        return self._book("breach.acknowledged", lambda play, _: self.books.acknowledge(play))
-
-    def _book(
-        self,
-        kind: str,
-        report: Callable[[Any, Any], Outcome],
-        told: Told | None = None,
-        reward: Any = None,
-    ) -> Outcome:
-        books = self.books
-        names = "required", *_FLAGS
-        posted, held, *before = [
-            books.account.posted, books.account.held, *(getattr(books, name) for name in names),
-        ]  # fmt: skip
-        outcome = report(self.row.id, reward)
-        if outcome in (Outcome.REPEATED, Outcome.IGNORED):
-            return outcome
-        asked, *flags = [
-            getattr(books, name) - was for name, was in zip(names, before, strict=True)
-        ]
-        payload: dict[str, Any] = {"asked": asked} if asked else {}
-        payload |= {flag: True for flag, up in zip(_FLAGS.values(), flags, strict=True) if up}
-        if told is not None and told.reward is not None:
-            units = self.record.reward
-            assert units is not None
-            payload |= {"reward": units, "told": told.text}
-        if kind == "breach.acknowledged":
-            payload["play"] = self.row.id
-        if kind == "outcome.late" or (self.lapsed and kind in _FIRST):
-            payload |= self.given.again()
-        event = Event(kind, books.account.posted - posted, books.account.held - held, payload)
-        self.events.append(event)
-        return outcome
+_FIRST = (Event.CONFIRMED, Event.VOIDED)
+"""The first report of a default play that expired, one of these, tells it again."""
 
 
 def super_arm(actions: Any, row: Any, given: Given, reward: Any, base: Any) -> Told:

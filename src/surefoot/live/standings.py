@@ -10,7 +10,7 @@ from typing import Any
 
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
-from surefoot.live.fold import moves_of
+from surefoot.live.fold import counts_of_entry
 
 COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
 
@@ -18,7 +18,6 @@ NOTED = ("capped", "mismatches")
 """Counts of what should not be: told where there is any."""
 
 _SHOWN = {"pending": "open"}
-_FLAGS = {"capped": "capped", "mismatch": "mismatches"}
 _REPORTS = ("decision.confirmed", "outcome.", "default.")
 
 
@@ -80,18 +79,17 @@ class Standings:
             self._open.add(entry.play)
             if told.get("lease") in self._leases:
                 self._leases[told["lease"]] -= told["hold"]
-        moves = moves_of(kind, entry.play in self._open, told.get("late") is True)
+        counts = counts_of_entry(kind, told, entry.play in self._open)
         if kind.startswith(_REPORTS):
             asked = told.get("asked", 0)
-            flags = {count: 1 for flag, count in _FLAGS.items() if told.get(flag)}
-            moves = {**moves, **flags, "required": asked, "earned": asked}
-        if moves or entry.d_posted:
+            counts = (*counts, ("required", asked), ("earned", asked))
+        if counts or entry.d_posted:
             of = self.of[entry.experiment]
             of["earned"] += entry.d_posted
-            for name, change in moves.items():
+            for name, change in counts:
                 if (shown := _SHOWN.get(name, name)) in of:
                     of[shown] += change
-        if "pending" in moves and kind != "decision.held":
+        if ("pending", -1) in counts:
             self._open.discard(entry.play)
 
     def _configure(self, experiment: str, floor: dict[str, Any], live: dict[str, Any]) -> None:

@@ -230,15 +230,15 @@ class Worker:
     ) -> tuple[Booked, Exception | None]:
         """Book a report in the journal; and why the policy failed to learn it, if it did."""
         booked = book(local, known.row, known.given, telling)
-        events, row = booked.report.events, known.row
-        if not events:
+        row = known.row
+        if not booked.lines:
             return booked, None
         step = {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
         self._journal.write([step])
         self._steps.append((step, leases.Early(row, booked)))
         local.unlearnt = None
-        for event in events:
-            row = moves.moved(row, event.kind, event.payload)
+        for line in booked.lines:
+            row = moves.moved(row, line.kind, line.payload)
         if not known.unsure:
             _learn(local, booked)
         self._own[name] = known._replace(row=row)
@@ -524,10 +524,10 @@ def _broke(booked: Booked) -> bool:
 
 def _learn(local: Fold, booked: Booked) -> None:
     """Tell a policy what a report says."""
-    given = booked.report.given
-    for event in booked.report.events:
-        if event.kind in LEARNT:
-            local.learn(event.kind, event.payload, given.action, given.context, given.missing)
+    given = booked.given
+    for line in booked.lines:
+        if line.kind in LEARNT:
+            local.learn(line.kind, line.payload, given.action, given.context, given.missing)
 
 
 def _enter_journal(tx: Tx, engine: Engine, found: LeftBehind) -> None:

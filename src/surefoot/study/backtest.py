@@ -14,8 +14,7 @@ import numpy as np
 from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
-from surefoot.floors.plays import Terms
+from surefoot.floors import RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive

@@ -1,11 +1,8 @@
-"""What each kind of entry does to its play or its lease: the only legal transitions.
+"""What each kind of entry does to the row of its play or lease: the only legal transitions.
 
-    exploration  open -> settled | expired | voided | as_default     expired -> late, once
-    default      open -> confirmed | voided | expired                expired -> confirmed | voided
-    random default, and an exploration played as one: -> valued, once
-    lease        open -> returned | forfeited
-
-An entry that does not fit is a PlayConflict, so no reward can be credited twice.
+A play's are those of ``floors.events``, in the names that rows have for its states; a lease is open
+until it is returned or forfeited. An entry that does not fit is a PlayConflict, so no reward
+can be credited twice.
 """
 
 from __future__ import annotations
@@ -15,6 +12,7 @@ from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors.events import TABLE, Event, State
 from surefoot.live.entries import canonical, checked_amount, checked_text
 from surefoot.live.store.base import LeaseRow, PlayRow
 
@@ -24,27 +22,38 @@ LEASES = frozenset({"lease.granted", "lease.returned", "lease.forfeited"})
 ID = r"[A-Za-z0-9_-]{1,64}"
 _ID = re.compile(ID)
 _OWN_ID = re.compile(r"p-[0-9]+")
-_STEPS: dict[str, tuple[dict[tuple[str, str], str], str]] = {
-    "outcome.settled": ({("explore", "open"): "settled"}, "a reward"),
-    "outcome.expired": ({("explore", "open"): "expired"}, "an expiry"),
-    "outcome.late": ({("explore", "expired"): "late"}, "a late reward"),
-    "outcome.as_default": ({("explore", "open"): "as_default"}, "a default played instead"),
-    "decision.confirmed": (
-        {("default", "open"): "confirmed", ("default", "expired"): "confirmed"},
-        "a confirmation",
-    ),
-    "decision.voided": (
-        {(role, "open"): "voided" for role in ("explore", "default")}
-        | {("default", "expired"): "voided"},
-        "a void",
-    ),
-    "default.expired": ({("default", "open"): "expired"}, "an expiry"),
-    "default.valued": (
-        {("default", "confirmed"): "valued", ("explore", "as_default"): "valued"},
-        "the value of the default",
-    ),
+NAMES = {
+    Event.SETTLED: ("settled", "a reward"),
+    Event.EXPIRED: ("expired", "an expiry"),
+    Event.LATE: ("late", "a late reward"),
+    Event.AS_DEFAULT: ("as_default", "a default played instead"),
+    Event.CONFIRMED: ("confirmed", "a confirmation"),
+    Event.VOIDED: ("voided", "a void"),
+    Event.LAPSED: ("expired", "an expiry"),
+    Event.VALUED: ("valued", "the value of the default"),
 }
-MOVES = frozenset(_STEPS) | {"breach.acknowledged"}
+"""What a row calls the state that an event leads to, and what a message calls the event."""
+STATES = {
+    (role, name): state
+    for role, explores in (("explore", True), ("default", False))
+    for name, state in (
+        ("open", State.OPEN),
+        *(
+            (NAMES[event][0], after)
+            for (event, who, _), (after, _) in TABLE.items()
+            if who is explores and event in NAMES
+        ),
+    )
+}
+"""The state of a play by its role and what its row calls it."""
+LEGAL = {
+    (event.value, role, name)
+    for (role, name), state in STATES.items()
+    for event in NAMES
+    if (event, role == "explore", state) in TABLE and (event, name) != (Event.VALUED, "valued")
+}
+"""Which kind of entry may follow, by the role and state of the row; a default is valued once."""
+MOVES = frozenset(event.value for event in (*NAMES, Event.ACKNOWLEDGED))
 """The kinds that move a play."""
 
 
@@ -101,14 +110,13 @@ def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, 
 
 def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
     """The row of a play after an entry of a kind of MOVES; PlayConflict if it cannot follow."""
-    if kind == "breach.acknowledged":
+    if kind == Event.ACKNOWLEDGED:
         if not row.capped:
             raise PlayConflict(f"play {row.id} is {row.state}: nothing above its range waits")
         return row._replace(capped=False)
-    steps, told = _STEPS[kind]
-    state = steps.get((row.role, row.state))
-    if state is None:
-        raise PlayConflict(f"play {row.id} ({row.role}) is {row.state}: {told} cannot follow")
+    state, said = NAMES[Event(kind)]
+    if (kind, row.role, row.state) not in LEGAL:
+        raise PlayConflict(f"play {row.id} ({row.role}) is {row.state}: {said} cannot follow")
     if "reward" not in payload:
         return row._replace(state=state)
     return row._replace(

@@ -14,21 +14,18 @@ from unittest import mock
 
 from surefoot.errors import SurefootError
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
-from surefoot.floors.account import Account
-from surefoot.floors.plays import SETTLED
-from surefoot.live import ids, journal, leases, worker
+from surefoot.floors.events import SETTLED, Event, Move, Record, step
+from surefoot.live import ids, journal, leases, reporting, reports, worker
 from surefoot.live.engine import Engine
 from surefoot.live.fold import Fold
 from surefoot.live.reporting import Telling
-from surefoot.live.reports import Event, Report
 from surefoot.live.store import MemoryStore, Tx, moves
 
 Patch = Callable[[Any, str, Any], None]
 
 _append, _apply, _reported = Tx.append, Fold.apply, Fold._reported
-_init, _book, _void, _start = Report.__init__, Report._book, Report.void, Engine.start
+_lines, _start = reports.lines, Engine.start
 _asked = RewardFloor._floor_and_hold
-_steps = moves._STEPS
 
 
 @contextmanager
@@ -82,50 +79,54 @@ def _follows_posted(fold: Fold, entry: Any, done: bool = False) -> None:
 def refunded_on_expiry(patch: Patch) -> None:
     """A reward that did not come in time frees its hold, until it comes."""
 
-    def expire(account: Account, hold: int) -> None:
-        account.held -= hold
+    def refund(move: Move, play: Record) -> Move:
+        if move.event is Event.EXPIRED:
+            return move._replace(posted=0)
+        late = move.event is Event.LATE
+        return move._replace(posted=move.posted - play.terms.hold) if late else move
 
-    def settle_late(account: Account, gain: int, hold: int) -> None:
-        account.posted += gain
+    _moves(patch, refund)
 
-    patch(Account, "expire", expire)
-    patch(Account, "settle_late", settle_late)
+
+def _moves(patch: Patch, change: Callable[[Move, Record], Move]) -> None:
+    """Let reports come to something else."""
+
+    def stepped(play: Record, *told: Any) -> Move:
+        return change(step(play, *told), play)
+
+    patch(reports, "step", stepped)
 
 
 def settled_twice(patch: Patch) -> None:
     """A reward that is reported again is credited again."""
 
-    def book(report: Report, kind: str, *rest: Any) -> Outcome:
-        outcome = _book(report, kind, *rest)
-        record = report.record
-        if kind == "outcome.settled" and outcome is Outcome.REPEATED and record.state is SETTLED:
-            assert record.reward is not None
-            told = {"reward": record.reward, "told": report.row.told}
-            report.events.append(Event(kind, record.reward - record.terms.floor, 0, told))
-        return outcome
+    def again(move: Move, play: Record) -> Move:
+        if not play.explores or play.state is not SETTLED or move.outcome is not Outcome.REPEATED:
+            return move
+        assert play.reward is not None
+        posted = play.reward - play.terms.floor
+        return move._replace(event=Event.SETTLED, posted=posted)
 
-    patch(Report, "_book", book)
-    _let(patch, "outcome.settled", "settled")
+    _moves(patch, again)
+    _let(patch, "outcome.settled")
 
 
 def voided_after_its_reward(patch: Patch) -> None:
     """A play that was settled can be voided, which releases its hold once more."""
 
-    def void(report: Report) -> Outcome:
-        record = report.record
-        if record.state is SETTLED and record.explores:
-            report.events.append(Event("decision.voided", 0, -record.terms.hold, {}))
-            return Outcome.BOOKED
-        return _void(report)
+    def stepped(play: Record, report: str, *told: Any) -> Move:
+        move = step(play, report, *told)
+        if report != "void" or not play.explores or play.state is not SETTLED:
+            return move
+        return move._replace(outcome=Outcome.BOOKED, event=Event.VOIDED, held=-play.terms.hold)
 
-    patch(Report, "void", void)
-    _let(patch, "decision.voided", "voided")
+    patch(reports, "step", stepped)
+    _let(patch, "decision.voided")
 
 
-def _let(patch: Patch, kind: str, state: str) -> None:
+def _let(patch: Patch, kind: str) -> None:
     """Let a kind of entry follow a settlement, and the fold not wonder at it."""
-    steps, told = _steps[kind]
-    patch(moves, "_STEPS", {**_steps, kind: ({**steps, ("explore", "settled"): state}, told)})
+    patch(moves, "LEGAL", {*moves.LEGAL, (kind, "explore", "settled")})
 
     def reported(fold: Fold, entry: Any) -> None:
         if entry.kind != kind or entry.play in fold.waiting:
@@ -171,21 +172,21 @@ def gate_in_floats(patch: Patch) -> None:
 def late_reward_credited_twice(patch: Patch) -> None:
     """A reward after its expiry restores twice what was booked too low."""
 
-    def settle_late(account: Account, gain: int, hold: int) -> None:
-        account.posted += 2 * (gain + hold)
+    def twice(move: Move, _: Record) -> Move:
+        return move._replace(posted=2 * move.posted) if move.event is Event.LATE else move
 
-    patch(Account, "settle_late", settle_late)
+    _moves(patch, twice)
 
 
 def floor_of_the_newest_configuration(patch: Patch) -> None:
     """A report is booked by the floor in force, not by that of its play."""
 
-    def init(report: Report, floor: RewardFloor, row: Any, given: Any, worth: Any) -> None:
+    def newest(floor: RewardFloor, row: Any, given: Any, *told: Any) -> Any:
         if floor.default is not None and floor.terms().value == given.terms.value:
             given = given._replace(terms=floor.terms())
-        _init(report, floor, row, given, worth)
+        return _lines(floor, row, given, *told)
 
-    patch(Report, "__init__", init)
+    patch(reporting, "lines", newest)
 
 
 def floor_rounded_down(patch: Patch) -> None:
