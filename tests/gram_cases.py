@@ -6,7 +6,6 @@ from itertools import pairwise
 import numpy as np
 
 import surefoot as sf
-from surefoot.policies import _kernels
 from surefoot.simulation.loop import Block, Scale
 
 ZERO_ONE = Scale(1, 1, 0, 1)
@@ -69,10 +68,10 @@ def walked(
     """The blocks, of the given sizes, and the state after them."""
     state = tuple(array(one) for one in init(policy, world.n_arms))
     truth = array(world.means.tolist()), array(world.variances.tolist())
-    width, blocks = _kernels.width(policy), []
+    blocks = []
     for size in sizes:
         whole, real = [0] * size, [0.0] * size
-        lists = (whole, whole, whole, real, real, [0] * width)
+        lists = (whole, whole, whole, real, real)
         chunks = [()] * (len(Block._fields) - len(lists))
         block = Block(*(array(one) for one in lists), *chunks)
         word = np.uint64(key) if array is np.array else key

@@ -1,4 +1,4 @@
-"""One agent's calendar: what it plays when, from the turns of the base path that it shares."""
+"""One agent's calendar: where its default plays fall between the turns of a base path."""
 
 from __future__ import annotations
 
@@ -11,6 +11,7 @@ from surefoot._exact import INT64_MAX
 from surefoot.agents.agent import Agent
 from surefoot.floors import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
+from surefoot.simulation import mean_variance as mv
 from surefoot.simulation.loop import (
     ACCOUNT,
     GATES,
@@ -23,20 +24,6 @@ from surefoot.simulation.loop import (
     Trace,
     blank,
 )
-from surefoot.simulation.mean_variance import (
-    BASE,
-    CHECKS,
-    GIVEN,
-    LEAST_LOW,
-    LEAST_N,
-    LESS,
-    LOW,
-    OPENED,
-    SHORT,
-    TOTAL,
-    TURN,
-    Promise,
-)  # fmt: skip
 
 if TYPE_CHECKING:
     from surefoot.simulation.compiled import Engine
@@ -59,7 +46,7 @@ def calendar(agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> Cal
 
 
 class SumCalendar:
-    """The calendar of a reward floor: one sum is all it asks for."""
+    """The calendar of a reward floor, which needs one sum."""
 
     def __init__(self, agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> None:
         reserve = agent.floor.open().account.reserve
@@ -107,7 +94,7 @@ class MomentCalendar:
 
     def live(self, block: Block) -> None:
         """Take the turns of one block."""
-        self.sums[TURN] = 0
+        self.sums[mv.TURN] = 0
         while self.interleave(
             self.gate, self.promise, block, self.top, self.books, self.sums, self.least,
             self.ruling, self.losses, self.checkpoints, self._trace, self._marks,
@@ -116,18 +103,18 @@ class MomentCalendar:
 
     def _rule(self, block: Block) -> None:
         """Answer for the next play, exactly: is the gate open, is it short, is it the least?"""
-        sums, turn = self.sums, int(self.sums[TURN])
-        now = _moments(self.books[T], *sums[TOTAL : LOW + 1])
+        sums, turn = self.sums, int(self.sums[mv.TURN])
+        now = _moments(self.books[T], *sums[mv.TOTAL : mv.LOW + 1])
         account = MeanVarianceAccount(self.constants, self.check, now)
         opened = self.gate != ACCOUNT or account.affords(account.risk)
         explores = opened and block.arms[turn] >= 0
         after = now.plus(1, int(block.rewards[turn]) if explores else self.constants.value)
-        least = _moments(*sums[LEAST_N : LEAST_LOW + 1])
+        least = _moments(*sums[mv.LEAST_N : mv.LEAST_LOW + 1])
         slack = self.constants.slack
         less = least.n == 0 or slack(after) < slack(least)
-        self.ruling[OPENED], self.ruling[LESS] = int(opened), int(less)
-        self.ruling[SHORT] = int(not self.constants.kept(after))
-        self.ruling[GIVEN] = 1
+        self.ruling[mv.OPENED], self.ruling[mv.LESS] = int(opened), int(less)
+        self.ruling[mv.SHORT] = int(not self.constants.kept(after))
+        self.ruling[mv.GIVEN] = 1
         self.rulings += 1
 
     def trace(self) -> Trace:
@@ -135,26 +122,26 @@ class MomentCalendar:
         books, slack = self._trace.books, self.constants.slack
         marks = self._marks.tolist()
         books[:, SLACK] = [
-            slack(_moments(n, *mark[TOTAL : LOW + 1]))
+            slack(_moments(n, *mark[mv.TOTAL : mv.LOW + 1]))
             for n, mark in zip(books[:, T].tolist(), marks, strict=True)
         ]
-        lows = [tuple(mark[LEAST_N : LEAST_LOW + 1]) for mark in marks]
+        lows = [tuple(mark[mv.LEAST_N : mv.LEAST_LOW + 1]) for mark in marks]
         least = {low: slack(_moments(*low)) for low in set(lows)}  # few rows have one of their own
         books[:, LEAST] = [least[low] for low in lows]
         return self._trace
 
 
-def promise(floor: MeanVarianceFloor) -> Promise:
+def promise(floor: MeanVarianceFloor) -> mv.Promise:
     """A floor's promise in floats, each the nearest to its exact value."""
     constants = floor.constants
     rho, alpha, mu0 = float(floor.rho), float(floor.alpha), float(floor.default)
     over, under = constants.asked
-    return Promise(
-        CHECKS[floor.check], constants.unit, constants.value, constants.low, constants.high,
+    return mv.Promise(
+        mv.CHECKS[floor.check], constants.unit, constants.value, constants.low, constants.high,
         rho, mu0, over / (under * constants.unit), sqrt(alpha * rho * mu0),
         1.0 / constants.unit,
     )  # fmt: skip
 
 
 def _moments(n: int, total: int, high: int, low: int) -> Moments:
-    return Moments(int(n), int(total), int(high) * BASE + int(low))
+    return Moments(int(n), int(total), int(high) * mv.BASE + int(low))

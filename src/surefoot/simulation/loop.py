@@ -1,10 +1,14 @@
-"""The engine: the policy's turns are walked once, and each agent lives its calendar on them.
+"""The engine in two loops: read this file first.
 
-The policy of a paper's agent sees only its own turns. With noise indexed by the turn, the actions
-of turns 1, 2, 3, ... are the same for every alpha (and, unless the default competes, for every
-mu0): the gate decides when a turn is taken, not what happens in it. ``base_path`` takes the turns;
-``interleave`` puts one agent's default plays between them. Both are plain Python on plain lists,
-and numba compiles the same text for arrays.
+The policy of a paper's agent sees only its own turns. The noise is indexed by the turn, so the
+actions of turns 1, 2, 3, ... are the same for every alpha (and, unless the default competes, for
+every mu0): the gate decides when a turn is taken, not what happens in it. ``base_path`` takes the
+policy's turns, once for all agents that share them; ``interleave`` puts one agent's default plays
+between them. Both are plain Python on plain lists, and numba compiles the same text for arrays.
+This text says what a simulation is: ``simulation.fast`` has to decide as it does.
+
+The counts and sums of the books are integers. A plan admits floors and horizons for which 10**9
+plays fit an int64 (``_exact.fits``), so compiled arithmetic does not overflow.
 """
 
 from __future__ import annotations
@@ -55,13 +59,13 @@ GATES = {"none": UNGUARDED, "account": ACCOUNT, "pledge": PLEDGE}
 
 
 class Scale(NamedTuple):
-    """From an environment's draw to units of the books, and on to what the policy is told."""
+    """From an environment's draw to units of the books, and on to the policy's own scale."""
 
     times: int
     """A draw is worth draw * times // over units, one of the two being 1."""
     over: int
     low: int
-    """The policy is told (units - low) / width: r_min for rewards in [0, 1], 0 for raw ones."""
+    """The policy sees (units - low) / width: r_min for rewards in [0, 1], 0 for raw ones."""
     width: int
     """r_max - r_min in units, or the units of 1."""
 
@@ -79,23 +83,14 @@ class Block(NamedTuple):
     means: Any
     """The true mean of what was played; of single arms the fast drivers do not write it."""
     variances: Any
-    drawn: Any
-    """Scratch: the rewards of this turn's base arms."""
     chunks: Any
-    """What the compiled calendars skip by, see ``chunks``."""
+    """The sums that the fast calendars add at once, see ``fast.chunks``."""
 
 
 def base_path(
-    policy: Any,
-    state: Any,
-    environment: Any,
-    key: Any,
-    first: int,
-    scale: Scale,
-    rival: float,
-    truth: Any,
-    block: Block,
-) -> None:
+    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    rival: float, truth: Any, block: Block,
+) -> None:  # fmt: skip
     """Take the turns m = first, first+1, ... until the block is full.
 
     ``policy`` and ``environment`` are parameter records, whose class picks the kernels. ``rival``:
@@ -106,11 +101,12 @@ def base_path(
     for j in range(len(block.arms)):
         m = first + j
         k, score = best(policy, state, m)
-        if not score > rival:
+        if not score > rival:  # so a tie goes to the default
             block.arms[j], block.rewards[j] = -1, 0
             block.means[j] = block.variances[j] = 0.0
             continue
         block.arms[j] = k
+        # Rounded down: what is proved must not be overstated. Each of m rewards was shifted by low.
         block.pledges[j] = math.floor(pledge(policy, state, k) * scale.width) + scale.low * m
         reward = 0
         mean = variance = 0.0
@@ -119,30 +115,19 @@ def base_path(
             if e < 0:
                 break
             units = units_of(scale, draw(environment, key, m, e))
-            block.drawn[i] = units
+            update(policy, state, e, policy_reward(scale, units))
             reward += units
             mean += means[e]
             variance += variances[e]
-        for i in range(width(policy)):
-            e = member(policy, state, k, i)
-            if e < 0:
-                break
-            update(policy, state, e, told(scale, block.drawn[i]))
         block.rewards[j] = reward
         block.means[j] = mean
         block.variances[j] = variance
 
 
 def interleave(
-    gate: int,
-    terms: Any,
-    block: Block,
-    top: float,
-    books: Any,
-    losses: Any,
-    checkpoints: Any,
+    gate: int, terms: Any, block: Block, top: float, books: Any, losses: Any, checkpoints: Any,
     trace: Any,
-) -> None:
+) -> None:  # fmt: skip
     """Take the block's turns under one gate, and play the default whenever it is closed.
 
     ``terms``: what one play is worth to the books. ``top``: mu_*, which pseudo-regret is measured
@@ -157,7 +142,7 @@ def interleave(
         k = block.arms[j]
         if gate == ACCOUNT:  # Du, Wang, Huang 2021, Algorithm 1, line 3
             opened = slack >= hold
-        elif gate == PLEDGE:  # Wu et al. 2016, Algorithm 1; the default needs no proof
+        elif gate == PLEDGE:  # Wu et al. 2016, Algorithm 1; a turn of the default needs no proof
             opened = k < 0 or block.pledges[j] + defaults * value >= floor * (t + 1)
         else:
             opened = True
@@ -187,14 +172,17 @@ def interleave(
 
 @jittable
 def units_of(scale: Any, drawn: Any) -> Any:
-    """A draw in units of the books, rounded down where they are coarser."""
+    """A draw in units of the books, rounded down where they are coarser: no credit is overstated.
+
+    ``//`` rounds down below zero too, in Python and in compiled code.
+    """
     units = int(drawn) * scale.times
     return units if scale.over == 1 else units // scale.over
 
 
 @jittable
-def told(scale: Any, units: Any) -> float:
-    """A reward as the policy is told it."""
+def policy_reward(scale: Any, units: Any) -> float:
+    """A reward on the policy's scale."""
     return float((units - scale.low) / scale.width)
 
 

@@ -1,8 +1,9 @@
-"""The calendar of one agent with a mean-variance floor, which asks for moments, not for a sum.
+"""The loop of an agent with a mean-variance floor, which needs moments instead of one sum.
 
-The squares that decide leave 64 bits after a few thousand plays. So each comparison is made in
-floats whose error is bounded; where the bound leaves it in doubt the loop stops, the floor's own
-account decides that one play in integers, and the loop goes on with the ruling.
+The exact comparison needs products of moments, which leave 64 bits after a few thousand plays. So
+each comparison is made in floats whose error is bounded. Where the bound leaves it in doubt, the
+loop stops, the floor's own account decides that one play in Python's integers, and the loop goes on
+with that ruling. Every decision is thus the exact one.
 """
 
 from __future__ import annotations
@@ -18,10 +19,11 @@ CHECKS = {"viable": VIABLE, "exact": EXACT, "paper": PAPER}
 BASE = 1 << 31
 """Sums of squares are kept as two digits of this base."""
 WIDEST = 3_000_000_000
-"""In units: the square of a reward that is no larger fits 64 bits."""
+"""In units. The square of a reward that is no larger, 9e18, fits an int64, and 10**9 of their high
+digits sum to 4.2e18, which does too."""
 EPS = 1e-14
 """Every float below is made by at most a dozen roundings of 2**-53 of terms that its ``size``
-adds up: 1.4e-15 of it."""
+adds up: an error of 1.4e-15 of it. This is seven times as much."""
 
 # Columns of ``sums``: the moments of all rewards so far, and those at the least slack.
 TURN, TOTAL, HIGH, LOW, LEAST_N, LEAST_TOTAL, LEAST_HIGH, LEAST_LOW = range(8)
@@ -76,8 +78,9 @@ def margin_near(
         mean = total * promise.each / n
         off = abs(mean - promise.mu0) - promise.root
         doubt = EPS * (abs(mean) + abs(promise.mu0) + promise.root)
-        if off > 0.0:
+        if off > 0.0:  # as in Constants.viable, with the root
             margin -= n * off * off
+        # (off +- doubt)^2 = off^2 +- 2 off doubt + doubt^2; the rest is the product's own rounding.
         error += n * (abs(off) * (2.0 * doubt + EPS * abs(off)) + doubt * doubt)
     return margin, error
 
@@ -91,7 +94,7 @@ def gate_near(promise: Any, n: int, total: Any, high: Any, low: Any) -> int:
         margin, error = slack_near(promise, n, total, high, low)
         margin -= 2.0 + promise.asked
         return sign_near(margin, error + EPS * (2.0 + promise.asked))
-    worst = 1
+    worst = 1  # what is left is concave in the next reward, so one of the ends is its worst
     for units in (promise.low, promise.high):
         margin, error = margin_near(promise, n, total, high, low, units)
         side = sign_near(margin, error)
@@ -110,19 +113,9 @@ def sign_near(margin: float, error: float) -> int:
 
 
 def interleave_moments(
-    gate: int,
-    promise: Promise,
-    block: Block,
-    top: float,
-    books: Any,
-    sums: Any,
-    least: Any,
-    ruling: Any,
-    losses: Any,
-    checkpoints: Any,
-    trace: Any,
-    marks: Any,
-) -> bool:
+    gate: int, promise: Promise, block: Block, top: float, books: Any, sums: Any, least: Any,
+    ruling: Any, losses: Any, checkpoints: Any, trace: Any, marks: Any,
+) -> bool:  # fmt: skip
     """Take the block's turns under a mean-variance gate; True where a play is in doubt.
 
     As ``loop.interleave``, with moments in ``sums`` for a slack. ``least``: the least slack so
@@ -157,7 +150,7 @@ def step(
     explores = opened == 1 and k >= 0
     units = block.rewards[j] if explores else promise.value
     square = units * units
-    digit = sums[LOW] + square % BASE
+    digit = sums[LOW] + square % BASE  # below 2 * BASE: the carry is 0 or 1
     total = sums[TOTAL] + units
     high, low = sums[HIGH] + square // BASE + digit // BASE, digit % BASE
     slack, error = slack_near(promise, t + 1, total, high, low)
@@ -165,7 +158,7 @@ def step(
         short, less = ruling[SHORT], ruling[LESS]
         ruling[GIVEN] = 0
     else:
-        short = 1 - sign_near(slack, error)
+        short = 1 - sign_near(slack, error)  # 0 no, 1 yes, 2 in doubt
         less = 1 - sign_near(slack - least[0], error + least[1])
         if short == 2 or less == 2:
             return DOUBT

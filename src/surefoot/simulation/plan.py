@@ -21,11 +21,11 @@ from surefoot.simulation.fast import chunks
 from surefoot.simulation.loop import Block, Ints, Scale, T, Trace
 
 BLOCK = 32_768
-"""Turns of the base path held at a time; memory does not grow with the horizon."""
+"""Turns of the base path held at a time, so that memory does not grow with the horizon."""
 
 
-class Walk(NamedTuple):
-    """What a base path depends on: agents that agree in it share one."""
+class BasePath(NamedTuple):
+    """The policy's turns, by all that they depend on: agents that agree in it share them."""
 
     policy: Any
     kind: type
@@ -71,17 +71,17 @@ class Plan:
         self.checkpoints = _checkpoints(checkpoints, self.horizon)
         self.entropy = seeded(seed).entropy
         self.tops = {name: self._top(agent) for name, agent in self.agents.items()}
-        self.paths: list[tuple[Walk, list[str]]] = []
+        self.paths: list[tuple[BasePath, list[str]]] = []
         self.stepwise: list[str] = []
         self._share()
 
     def _share(self) -> None:
         """Find who shares a base path, and who is driven play by play."""
-        paths: dict[tuple[Any, ...], tuple[Walk, list[str]]] = {}
+        paths: dict[tuple[Any, ...], tuple[BasePath, list[str]]] = {}
         for name, agent in self.agents.items():
             if has_kernels(agent, self.environment):
-                walk = self._walk(agent)
-                paths.setdefault(walk.key(), (walk, []))[1].append(name)
+                path = self._base_path(agent)
+                paths.setdefault(path.key(), (path, []))[1].append(name)
             else:
                 self.stepwise.append(name)
         self.paths = list(paths.values())
@@ -99,18 +99,15 @@ class Plan:
             return 0.0
         return self.tops[name] - float(self.agents[name].floor.default)  # type: ignore[arg-type]
 
-    def _walk(self, agent: Agent) -> Walk:
+    def _base_path(self, agent: Agent) -> BasePath:
         books, terms = agent.floor.open(), agent.floor.terms()
         finer = agent.floor.places - self.environment.places
-        told = (
-            (books.low, books.high - books.low)
-            if agent.unit_rewards
-            else (0, 10**agent.floor.places)
-        )
-        scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), *told)
+        one = 10**agent.floor.places
+        seen = (books.low, books.high - books.low) if agent.unit_rewards else (0, one)
+        scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), *seen)
         rival = agent.default_score(terms) if agent.default_competes else float("-inf")
         record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
-        return Walk(record, type(record), scale, rival)
+        return BasePath(record, type(record), scale, rival)
 
     def _stream(self, run: int, number: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.entropy, spawn_key=(run, number))
@@ -127,30 +124,39 @@ class Plan:
         ``stopped`` is asked every few thousand turns; once it says yes, Stopped is raised.
         """
         traces: dict[str, Trace] = {}
-        for walk, names in self.paths:
-            traces.update(self._run_walk(walk, names, self.key(run), engine, stopped))
+        for path, names in self.paths:
+            traces.update(self._run_path(path, names, self.key(run), engine, stopped))
         for name in self.stepwise:
-            # One stream for all: agents of one policy then share its luck, as they share the noise.
+            # One stream for all: agents of one policy share its luck, as they share the noise.
             traces[name] = stepwise.drive(
                 self.agents[name], self.environment, self.tops[name], self.key(run),
                 self._stream(run, 1), self.checkpoints, stopped,
             )  # fmt: skip
         return {name: traces[name] for name in self.agents}
 
-    def _run_walk(
-        self, walk: Walk, names: list[str], key: int, engine: Engine, stopped: Callable[[], bool]
+    def _run_path(
+        self,
+        path: BasePath,
+        names: list[str],
+        key: int,
+        engine: Engine,
+        stopped: Callable[[], bool],
     ) -> dict[str, Trace]:
         environment = self.environment
-        driver = engine.driver(walk.kind)
-        state = tuple(engine.array(row) for row in driver.init(walk.policy, environment.n_arms))
+        driver = engine.driver(path.kind)
+        state = tuple(engine.array(row) for row in driver.init(path.policy, environment.n_arms))
         truth = (
             engine.array(environment.means.tolist()),
             engine.array(environment.variances.tolist()),
         )
-        size = -(-self.horizon // -(-self.horizon // BLOCK))  # equal blocks: none goes far beyond
-        width, best = _kernels.width(walk.policy), float(environment.best)
-        single = _kernels.KERNELS[walk.kind].member is _kernels.itself
-        block = _block(size, width, chunks.blank(size, truth, best, single), engine)
+        # Equal blocks: the last one then walks only a few turns beyond the horizon.
+        size = -(-self.horizon // -(-self.horizon // BLOCK))
+        best = float(environment.best)
+        single = _kernels.KERNELS[path.kind].member is _kernels.itself
+        arms, rewards, pledges = (engine.zeros(size, int) for _ in range(3))
+        means, variances = (engine.zeros(size, float) for _ in range(2))
+        sums = chunks.blank(size, truth, best, single)
+        block = Block(arms, rewards, pledges, means, variances, sums)
         calendars = {
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
             for name in names
@@ -162,21 +168,14 @@ class Plan:
             if stopped():
                 raise stepwise.Stopped
             driver.walk(
-                walk.policy, state, environment.record, engine.word(key), first, walk.scale,
-                walk.rival, truth, block,
+                path.policy, state, environment.record, engine.word(key), first, path.scale,
+                path.rival, truth, block,
             )  # fmt: skip
             engine.survey(block, pledged, moments)
             for one in calendars.values():
                 one.live(block)
             first += size
         return {name: one.trace() for name, one in calendars.items()}
-
-
-def _block(size: int, width: int, skips: Any, engine: Engine) -> Block:
-    """An empty block; ``width``: how many base arms a turn plays."""
-    arms, rewards, pledges = (engine.zeros(size, int) for _ in range(3))
-    means, variances = (engine.zeros(size, float) for _ in range(2))
-    return Block(arms, rewards, pledges, means, variances, engine.zeros(width, int), skips)
 
 
 def grid(horizon: int, first: int = 0) -> Ints:

@@ -15,18 +15,8 @@ from surefoot.environments.mean_variance import (
 )  # fmt: skip
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.floors import MeanVarianceFloor
-from surefoot.simulation.loop import (
-    BELOW,
-    DEFAULTS,
-    GAP,
-    LEAST,
-    MEAN,
-    SLACK,
-    SQUARE,
-    VARIANCE,
-    T,
-    Trace,
-)  # fmt: skip
+from surefoot.simulation import loop
+from surefoot.simulation.loop import Trace
 
 if TYPE_CHECKING:
     import polars as pl
@@ -87,15 +77,15 @@ class Result:
         books = self._books(name)
         unit = 10.0**floor.places
         if measure == "default_plays":
-            return books[:, :, DEFAULTS]
+            return books[:, :, loop.DEFAULTS]
         if measure == "violating_rounds":
-            return books[:, :, BELOW]
+            return books[:, :, loop.BELOW]
         if measure == "minimum_slack":
-            return books[:, :, LEAST] / unit
+            return books[:, :, loop.LEAST] / unit
         if measure == "slack":
-            return books[:, :, SLACK] / unit
-        required = books[:, :, T] * floor.asked
-        return (books[:, :, SLACK] + required) / unit - float(floor.reserve)
+            return books[:, :, loop.SLACK] / unit
+        required = books[:, :, loop.T] * floor.asked
+        return (books[:, :, loop.SLACK] + required) / unit - float(floor.reserve)
 
     def _books(self, name: str) -> Any:
         return np.stack([run[name].books for run in self.runs.values()])
@@ -105,8 +95,8 @@ class Result:
 
     def _regrets(self, name: str) -> dict[str, Any]:
         """Pseudo-regret of the means and its two parts."""
-        regular = self._losses(name)[:, :, GAP]
-        default = self._books(name)[:, :, DEFAULTS] * self.plan.default_gap(name)
+        regular = self._losses(name)[:, :, loop.GAP]
+        default = self._books(name)[:, :, loop.DEFAULTS] * self.plan.default_gap(name)
         both = regular + default
         return {
             "regret": both,
@@ -123,8 +113,8 @@ class Result:
         rho, mu0 = float(floor.rho), float(floor.default)
         best = best_mean_variance(environment.means, environment.variances, rho)
         best = max(best, rho * mu0)
-        default_plays, plays = books[:, :, DEFAULTS], books[:, :, T]
-        sums = losses[:, :, MEAN], losses[:, :, SQUARE], losses[:, :, VARIANCE]
+        default_plays, plays = books[:, :, loop.DEFAULTS], books[:, :, loop.T]
+        sums = losses[:, :, loop.MEAN], losses[:, :, loop.SQUARE], losses[:, :, loop.VARIANCE]
         regrets = mean_variance_regrets(
             plays - default_plays, *sums, default_plays, rho=rho, default=mu0, best=best
         )
@@ -140,7 +130,7 @@ class Result:
     def exact_minimum_slack(self, name: str) -> Decimal:
         """The least slack over all runs, exact; InvalidInput for an agent that is not here."""
         self._check(name)
-        units = min(int(run[name].books[-1, LEAST]) for run in self.runs.values())
+        units = min(int(run[name].books[-1, loop.LEAST]) for run in self.runs.values())
         return self.plan.agents[name].floor.unit.decimal(units)
 
     def _check(self, name: Any) -> None:

@@ -143,5 +143,5 @@ def test_a_unit_is_a_whole_number_of_the_policys_or_none(width, each):
     record = sf.UCB1(2).record
     assert kinetic.steps(record, scaling) == each
     for units in range(-2, 40):
-        told = kinetic.told(scaling, units)
+        told = kinetic.policy_reward(scaling, units)
         assert kinetic.nano_of(record, scaling, units, each) == np.floor(told * 1e9 + 0.5)

@@ -70,8 +70,8 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
 
 @pytest.mark.parametrize("radius", RADII)
 def test_while_a_leader_surely_leads_no_radius_is_computed(monkeypatch, radius):
-    calls, beta = [], linucb.beta
-    monkeypatch.setattr(linucb, "beta", lambda *given: calls.append(given) or beta(*given))
+    calls, beta = [], gram.beta
+    monkeypatch.setattr(gram, "beta", lambda *given: calls.append(given) or beta(*given))
     world = sf.LinearArms.embedded(8, 4, 1)
     policy = sf.LinUCB(world.X, noise=0.1, radius=radius).record
     walked(linucb.walk, gram.init, policy, world, 1, [4000])
@@ -82,7 +82,7 @@ def test_a_turn_that_the_default_wins_holds_nothing():
     """Though the block held something before: its sums are taken over all turns."""
     policy = settings("plain", "paper").record
     state = gram.init(policy, 10)
-    block = loop.Block(*([9] * 5 for _ in range(5)), [0], *[()] * (len(loop.Block._fields) - 6))
+    block = loop.Block(*([9] * 5 for _ in range(5)), *[()] * (len(loop.Block._fields) - 5))
     world = environment(10)
     linucb.walk(policy, state, world.record, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
     assert block.arms == [-1] * 5

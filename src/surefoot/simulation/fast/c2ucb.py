@@ -14,19 +14,7 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies.c2ucb import BOUNDS, COSTS, LINKS, MEMBERS, PRICES, choose
-from surefoot.simulation.fast.gram import (
-    AGE,
-    COUNTS,
-    CROSS,
-    MEANS,
-    NORMS,
-    ROW,
-    SUMS,
-    beta,
-    observe,
-    renew,
-    root,
-)
+from surefoot.simulation.fast import gram
 from surefoot.simulation.fast.linucb import RADIUS_EVERY
 from surefoot.simulation.loop import Block, Scale, units_of
 
@@ -36,8 +24,7 @@ def walk(
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
-    counts, sums, cross, norms = state[COUNTS], state[SUMS], state[CROSS], state[NORMS]
-    means, row, age, bounds = state[MEANS], state[ROW], state[AGE], state[BOUNDS]
+    means, norms, bounds = state[gram.MEANS], state[gram.NORMS], state[BOUNDS]
     members, low, width = state[MEMBERS], scale.low, scale.width
     costs, prices, links = state[COSTS], state[PRICES], state[LINKS]
     any_k, settled = policy.rows == 0 and len(policy.order) == 0, False
@@ -48,14 +35,14 @@ def walk(
         m = first + j
         if j == since + span:
             since = j
-            least = largest = beta(policy, state, m, 1.0)
+            least = largest = gram.beta(policy, state, m, 1.0)
             if span > 1:
-                largest = beta(policy, state, m + span - 1, 1.0)
+                largest = gram.beta(policy, state, m + span - 1, 1.0)
         reward = 0
         mean = variance = 0.0
         value = _sure(means, norms, members, least, largest) if settled else -inf
         if not value > rival:
-            radius = least if j == since else beta(policy, state, m, 1.0)
+            radius = least if j == since else gram.beta(policy, state, m, 1.0)
             _bounds(means, norms, radius, bounds)
             value = choose(policy, bounds, members, costs, prices, links)
             settled = any_k
@@ -70,10 +57,7 @@ def walk(
                 reward += units
                 mean += truth[0][e]
                 variance += truth[1][e]
-                if observe(
-                    counts, sums, cross, norms, means, row, age, e, 1, units, low, width
-                ):  # fmt: skip
-                    renew(policy, state, low, width)
+                gram.observe(policy, state, e, 1, units, low, width)
         else:
             block.arms[j] = -1
         block.rewards[j] = reward
@@ -89,12 +73,12 @@ def _sure(means: Any, norms: Any, members: Any, least: float, largest: float) ->
     """
     value, lowest = 0.0, inf
     for e in members:
-        bound = means[e] + least * root(norms[e])
+        bound = means[e] + least * gram.root(norms[e])
         value += bound
         lowest = min(lowest, bound)
     count = 0
     for e in range(len(means)):
-        if not means[e] + largest * root(norms[e]) < lowest:
+        if not means[e] + largest * gram.root(norms[e]) < lowest:
             count += 1
     return value if count == len(members) else -inf
 
@@ -103,4 +87,4 @@ def _sure(means: Any, norms: Any, members: Any, least: float, largest: float) ->
 def _bounds(means: Any, norms: Any, radius: float, out: Any) -> None:
     """Write down the bounds of all base arms."""
     for e in range(len(out)):
-        out[e] = means[e] + radius * root(norms[e])
+        out[e] = means[e] + radius * gram.root(norms[e])

@@ -26,6 +26,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._jit import jittable
+from surefoot.simulation import mean_variance as mv
 from surefoot.simulation.loop import (
     ACCOUNT,
     ARM,
@@ -45,29 +46,13 @@ from surefoot.simulation.loop import (
     T,
     lose,
 )
-from surefoot.simulation.mean_variance import (
-    BASE,
-    DOUBT,
-    EPS,
-    GIVEN,
-    HIGH,
-    LOW,
-    PAPER,
-    TOTAL,
-    TURN,
-    VIABLE,
-    Promise,
-    note,
-    slack_near,
-    step,
-)  # fmt: skip
 
 CHUNK = 64
 # Columns of ``Block.chunks``: the rewards of its regular turns; how many turns the default won; the
 # least pledge of the others; the digits of the sum of squares (``mean_variance.BASE``).
 GAINED, RIVALS, PLEDGED, SQUARES_HIGH, SQUARES_LOW = range(5)
 _NONE = 1 << 61
-"""More than any pledge."""
+"""The pledge of a chunk without any. A larger one is noted as this: too low, which is safe."""
 
 
 class Chunks(NamedTuple):
@@ -95,12 +80,12 @@ def blank(turns: int, truth: Any, best: float, single: bool) -> Chunks:
 def survey(block: Block, pledged: bool, moments: bool) -> None:
     """Sum up every chunk of a block.
 
-    ``pledged``: some agent's gate asks for pledges; ``mean_variance``: some floor asks for squares.
+    ``pledged``: some agent's gate needs pledges; ``moments``: some floor needs squares.
     """
     totals, before = block.chunks.totals, block.chunks.before
     last = len(totals)
     for i in range(SUMS):
-        before[0, i] = before[last, i]  # of the block that was here before
+        before[0, i] = before[last, i]  # the sums go on from the block that was here before
     for c in range(last):
         start = c * CHUNK
         end = min(start + CHUNK, len(block.arms))
@@ -130,11 +115,11 @@ def gained(rewards: Any, arms: Any) -> tuple[int, int, int]:
 
 @jittable
 def squares(rewards: Any) -> tuple[int, int]:
-    """The digits of their sum of squares."""
+    """The digits of their sum of squares; a square fits an int64, see ``mean_variance.WIDEST``."""
     high = low = 0
     for i in range(len(rewards)):
         square = rewards[i] * rewards[i]
-        high += square >> 31
+        high += square >> 31  # as // BASE and % BASE, for a number that is not negative
         low += square & 0x7FFFFFFF
     return high, low
 
@@ -153,7 +138,8 @@ def _least(block: Block, start: int, end: int) -> int:
 def _lose(block: Block, start: int, end: int, same: bool, losses: Any) -> None:
     """Add turns start..end-1 to ``losses``.
 
-    ``same``: one arm was played throughout; an optimist seldom changes its mind.
+    ``same``: one arm was played throughout, as is most common. A run of n plays adds n times a
+    float, so only here do the last digits differ from the plain text's.
     """
     best = block.chunks.best
     if not block.chunks.single:
@@ -212,7 +198,7 @@ def interleave_chunks(
             wait = _closed_for(gate, k, block.pledges[j], t, defaults, slack, terms, last - t)
             if wait > 0:
                 wait = min(wait, due)
-                least = min(least, slack + deposit)
+                least = min(least, slack + deposit)  # deposits are >= 0, so the first is the least
                 below += _short(slack, deposit, wait)
                 slack += wait * deposit
                 defaults, t = defaults + wait, t + wait
@@ -233,9 +219,9 @@ def interleave_chunks(
 def _opened(gate: int, chunk: Any, t: Any, defaults: Any, slack: Any, terms: Any) -> bool:
     """Whether the gate is surely open at every turn of a chunk."""
     value, floor, hold, _ = terms
-    if gate == ACCOUNT:
+    if gate == ACCOUNT:  # a regular play takes at most a hold, a default play nothing
         return bool(slack >= CHUNK * hold)
-    if gate == PLEDGE:
+    if gate == PLEDGE:  # the least pledge, held against what the last turn asks; floor, value >= 0
         return bool(chunk[PLEDGED] >= floor * (t + CHUNK) - defaults * value)
     return True
 
@@ -246,7 +232,8 @@ def _through(
 ) -> tuple[Any, Any, Any]:
     """Take all turns of the chunk from turn j on: the slack, its least value, the plays below 0."""
     _, floor, hold, deposit = terms
-    if slack >= 0 and slack - max(least, 0) >= CHUNK * hold:  # in this order within 64 bits
+    # ``least`` starts at the largest int64: a slack below zero less that would leave 64 bits.
+    if slack >= 0 and slack - max(least, 0) >= CHUNK * hold:
         chunk = block.chunks.totals[j // CHUNK]
         slack += chunk[GAINED] + chunk[RIVALS] * deposit - (CHUNK - chunk[RIVALS]) * floor
         return slack, least, below
@@ -271,6 +258,7 @@ def _closed_for(
         return 0
     if short <= 0:
         return 0
+    # Rounded up: the gate opens once the deposits cover what is short.
     return most if each <= 0 else min(most, (short + each - 1) // each)
 
 
@@ -279,6 +267,7 @@ def _short(slack: Any, deposit: Any, plays: Any) -> Any:
     """After how many of these default plays the slack is below zero."""
     if slack >= 0:
         return 0
+    # slack + i deposit < 0, in integers i deposit <= -slack - 1.
     return plays if deposit <= 0 else min(plays, (-slack - 1) // deposit)
 
 
@@ -303,64 +292,65 @@ def regrets(block: Block, j: int, top: float, regular: Any, row: Any) -> None:
         row[i] = block.chunks.before[c, i]
     if c * CHUNK < j:
         _lose(block, c * CHUNK, j, False, row)
-    row[GAP] += regular * (top - block.chunks.best)
+    row[GAP] += regular * (top - block.chunks.best)  # the chunks measured every gap to ``best``
 
 
 def interleave_moment_chunks(
-    gate: int, promise: Promise, block: Block, top: float, books: Any, sums: Any, least: Any,
+    gate: int, promise: mv.Promise, block: Block, top: float, books: Any, sums: Any, least: Any,
     ruling: Any, losses: Any, checkpoints: Any, trace: Any, marks: Any,
 ) -> bool:  # fmt: skip
     """As ``mean_variance.interleave_moments``."""
     size, totals = len(block.arms), block.chunks.totals
-    while sums[TURN] < size and books[T] < checkpoints[-1]:
-        j = sums[TURN]
-        if ruling[GIVEN] == 0 and _clear(gate, promise, books[T], sums, least):
+    while sums[mv.TURN] < size and books[T] < checkpoints[-1]:
+        j = sums[mv.TURN]
+        if ruling[mv.GIVEN] == 0 and _clear(gate, promise, books[T], sums, least):
             due = checkpoints[books[NEXT]] - books[T]
             end = min(j - j % CHUNK + CHUNK, j + due, size)
             arms, rewards, chunk = block.arms[j:end], block.rewards[j:end], totals[j // CHUNK]
             arm = int(_take(promise, chunk, arms, rewards, books, sums))
         else:
-            arm = step(gate, promise, block, books, sums, least, ruling)
-            if arm == DOUBT:
+            arm = mv.step(gate, promise, block, books, sums, least, ruling)
+            if arm == mv.DOUBT:
                 return True
         if books[T] == checkpoints[books[NEXT]]:
-            regrets(block, sums[TURN], top, books[T] - books[DEFAULTS], losses)
-            note(books, sums, losses, arm, trace, marks)
+            regrets(block, sums[mv.TURN], top, books[T] - books[DEFAULTS], losses)
+            mv.note(books, sums, losses, arm, trace, marks)
     return False
 
 
 @jittable
-def _clear(gate: int, promise: Promise, n: Any, sums: Any, least: Any) -> bool:
+def _clear(gate: int, promise: mv.Promise, n: Any, sums: Any, least: Any) -> bool:
     """Whether a chunk of worst plays leaves the gate open, and the slack above zero and its least.
 
-    All errors are taken several times over.
+    The plain text decides every play exactly, so what counts is the true slack: it is at least the
+    float's less ``error`` now, and falls by at most ``fall`` a play. Errors are taken eight times.
     """
-    if n < CHUNK:
+    if n < CHUNK:  # before the first play there is no mean
         return False
-    slack, error = slack_near(promise, n, sums[TOTAL], sums[HIGH], sums[LOW])
+    slack, error = mv.slack_near(promise, n, sums[mv.TOTAL], sums[mv.HIGH], sums[mv.LOW])
     width = (promise.high - promise.low) * promise.each
     fall = promise.asked - promise.rho * (promise.low * promise.each) + width * width
     fall = max(0.0, fall)
-    worst = slack - CHUNK * fall * (1.0 + EPS) - 8.0 * error
+    worst = slack - CHUNK * fall * (1.0 + mv.EPS) - 8.0 * error
     if worst <= max(0.0, least[0] + least[1]):
         return False
     if gate == UNGUARDED:
         return True
-    if promise.check == PAPER:
+    if promise.check == mv.PAPER:
         return bool(worst > 2.0 + promise.asked)
-    if promise.check == VIABLE:
-        mean = sums[TOTAL] * promise.each / n
+    if promise.check == mv.VIABLE:  # at most n + CHUNK plays, the mean moved by width/n each
+        mean = sums[mv.TOTAL] * promise.each / n
         off = abs(mean - promise.mu0) - promise.root + CHUNK * width / n
-        off += 8.0 * EPS * (abs(mean) + abs(promise.mu0) + promise.root + width)
-        return bool(off <= 0.0 or worst > (n + CHUNK) * off * off * (1.0 + 8.0 * EPS))
+        off += 8.0 * mv.EPS * (abs(mean) + abs(promise.mu0) + promise.root + width)
+        return bool(off <= 0.0 or worst > (n + CHUNK) * off * off * (1.0 + 8.0 * mv.EPS))
     return True
 
 
 @jittable
-def _take(promise: Promise, chunk: Any, arms: Any, rewards: Any, books: Any, sums: Any) -> Any:
+def _take(promise: mv.Promise, chunk: Any, arms: Any, rewards: Any, books: Any, sums: Any) -> Any:
     """Make the plays of some turns of a chunk; the arm of the last one.
 
-    Not told the block: a call that is not inlined copies all that it is told.
+    It takes no block: a call that is not inlined copies every argument.
     """
     if len(arms) == CHUNK:
         total, rivals = chunk[GAINED], chunk[RIVALS]
@@ -369,11 +359,11 @@ def _take(promise: Promise, chunk: Any, arms: Any, rewards: Any, books: Any, sum
         total, rivals, _ = gained(rewards, arms)
         high, low = squares(rewards)
     square = promise.value * promise.value
-    digit = sums[LOW] + low + rivals * (square % BASE)
-    sums[TOTAL] += total + rivals * promise.value
-    sums[HIGH] += high + rivals * (square // BASE) + digit // BASE
-    sums[LOW] = digit % BASE
+    digit = sums[mv.LOW] + low + rivals * (square % mv.BASE)
+    sums[mv.TOTAL] += total + rivals * promise.value
+    sums[mv.HIGH] += high + rivals * (square // mv.BASE) + digit // mv.BASE
+    sums[mv.LOW] = digit % mv.BASE
     books[T] += len(arms)
     books[DEFAULTS] += rivals
-    sums[TURN] += len(arms)
+    sums[mv.TURN] += len(arms)
     return arms[len(arms) - 1]

@@ -22,20 +22,7 @@ from surefoot.comparators.ellipsoid import NOW, SCORES
 from surefoot.environments._kernels import draw
 from surefoot.policies import _kernels, _ridge
 from surefoot.policies.c2ucb import total
-from surefoot.simulation.fast.gram import (
-    AGE,
-    COUNTS,
-    CROSS,
-    MEANS,
-    NORMS,
-    ROW,
-    SUMS,
-    behind,
-    note_growth,
-    observe,
-    renew,
-    root,
-)
+from surefoot.simulation.fast import gram
 from surefoot.simulation.loop import Block, Scale, units_of
 
 ALONG, TOTALS = -11, -10
@@ -45,7 +32,7 @@ ALONG, TOTALS = -11, -10
 def init(policy: Any, n_arms: int) -> Any:
     """The comparator's own state, and behind it the Gram form with what goes along."""
     own = (*_kernels.init(policy, n_arms), [0.0] * n_arms, [0.0, 0.0])
-    return behind(policy, own, n_arms)
+    return gram.behind(policy, own, n_arms)
 
 
 def walk(
@@ -53,18 +40,18 @@ def walk(
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """CLUCB's, as ``loop.base_path``."""
-    means, norms, scores, now = state[MEANS], state[NORMS], state[SCORES], state[NOW]
+    means, norms, scores, now = state[gram.MEANS], state[gram.NORMS], state[SCORES], state[NOW]
     for j in range(len(block.arms)):
         m = first + j
         radius = _radius(policy, state, m)
         for i in range(len(scores)):
-            scores[i] = means[i] + radius * root(norms[i])
+            scores[i] = means[i] + radius * gram.root(norms[i])
         k = _ridge.first_best(scores)
         if not scores[k] > rival:
             _rest(block, j)
             continue
         bound = state[TOTALS][1] + means[k]
-        bound -= radius * root(state[TOTALS][0] + 2.0 * state[ALONG][k] + norms[k])
+        bound -= radius * gram.root(state[TOTALS][0] + 2.0 * state[ALONG][k] + norms[k])
         bound = max(bound, policy.least * (now[1] + 1.0))
         units = units_of(scale, draw(environment, key, m, k))
         _learn(policy, state, k, units, scale.low, scale.width)
@@ -79,13 +66,13 @@ def walk_super_arms(
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """C3UCB's, as ``loop.base_path``."""
-    means, norms, scores, lows = state[MEANS], state[NORMS], state[SCORES], state[LOWS]
+    means, norms, scores, lows = state[gram.MEANS], state[gram.NORMS], state[SCORES], state[LOWS]
     members = state[MEMBERS]
     for j in range(len(block.arms)):
         m = first + j
         radius = _radius(policy, state, m)
         for e in range(len(scores)):
-            reach = radius * root(norms[e])
+            reach = radius * gram.root(norms[e])
             scores[e] = min(1.0, means[e] + reach)
             lows[e] = max(0.0, means[e] - reach)
         top_k(scores, policy.k, members)
@@ -109,7 +96,7 @@ def walk_super_arms(
 
 @jittable
 def _radius(policy: Any, state: Any, m: int) -> float:
-    note_growth(policy, state, 1.0)
+    gram.note_growth(policy, state, 1.0)
     return ellipsoid.beta(policy, state, m)
 
 
@@ -123,32 +110,28 @@ def _rest(block: Any, j: int) -> None:
 @jittable
 def _proved(state: Any, members: Any, radius: float) -> float:
     """What all plays so far and the super arm's surely earn: apart, and as one sum."""
-    apart, lows, counts = 0.0, state[LOWS], state[COUNTS]
+    apart, lows, counts = 0.0, state[LOWS], state[gram.COUNTS]
     for e in range(len(lows)):
         apart += counts[e] * lows[e]
-    stride, square, mean = len(state[ROW]), state[TOTALS][0], state[TOTALS][1]
+    stride, square, mean = len(state[gram.ROW]), state[TOTALS][0], state[TOTALS][1]
     for e in members:
         apart += lows[e]
-        mean += state[MEANS][e]
+        mean += state[gram.MEANS][e]
         square += 2.0 * state[ALONG][e]
         for other in members:
-            square += state[CROSS][e * stride + other]
-    return float(max(apart, mean - radius * root(square)))
+            square += state[gram.CROSS][e * stride + other]
+    return float(max(apart, mean - radius * gram.root(square)))
 
 
 @jittable
 def _learn(policy: Any, state: Any, k: int, units: Any, low: Any, width: Any) -> None:
     """One observation of row k, whose features join z."""
     along, totals, row, means, norms = (
-        state[ALONG], state[TOTALS], state[ROW], state[MEANS], state[NORMS]
+        state[ALONG], state[TOTALS], state[gram.ROW], state[gram.MEANS], state[gram.NORMS]
     )  # fmt: skip
     grown = 1.0 + norms[k]
     surprise = ((units - low) / width - means[k]) / grown
-    if observe(
-        state[COUNTS], state[SUMS], state[CROSS], norms, means, row, state[AGE], k, 1, units, low,
-        width,
-    ):  # fmt: skip
-        renew(policy, state, low, width)
+    if gram.observe(policy, state, k, 1, units, low, width):
         _along(state)
         return
     mine = along[k]
@@ -157,7 +140,7 @@ def _learn(policy: Any, state: Any, k: int, units: Any, low: Any, width: Any) ->
     totals[1] += surprise * mine
     at = k * len(row)
     for i in range(len(along)):
-        along[i] += state[CROSS][at + i] - row[i] * part
+        along[i] += state[gram.CROSS][at + i] - row[i] * part
     totals[0] += 2.0 * (mine - row[k] * part) + norms[k]  # row: what G[k] was before the step
     totals[1] += means[k]
 
@@ -165,14 +148,14 @@ def _learn(policy: Any, state: Any, k: int, units: Any, low: Any, width: Any) ->
 @jittable
 def _along(state: Any) -> None:
     """c, the square norm of z and its mean, from the counts."""
-    along, counts, cross = state[ALONG], state[COUNTS], state[CROSS]
+    along, counts, cross = state[ALONG], state[gram.COUNTS], state[gram.CROSS]
     n_arms = len(along)
     square = mean = 0.0
     for i in range(n_arms):
         inner = 0.0
         for j in range(n_arms):
-            inner += counts[j] * cross[i * len(state[ROW]) + j]
+            inner += counts[j] * cross[i * len(state[gram.ROW]) + j]
         along[i] = inner
         square += counts[i] * inner
-        mean += counts[i] * state[MEANS][i]
+        mean += counts[i] * state[gram.MEANS][i]
     state[TOTALS][0], state[TOTALS][1] = square, mean

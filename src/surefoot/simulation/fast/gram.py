@@ -1,4 +1,4 @@
-"""A ridge regression over K fixed rows X, as the compiled engine keeps it: its Gram form.
+"""A ridge regression over K fixed rows X in its Gram form: what scores need, without V^-1.
 
     G = X V^-1 X'  (K, K),   q = diag G,   y = X theta_hat
 
@@ -8,9 +8,10 @@ Neither V^-1 nor theta_hat is needed. After n more observations of row k, z thei
     y_i + p_i z,   q_i - p_i^2 w,   G - w p p',   ln det V + ln(1 + n p_k)
 
 (Sherman-Morrison, for n equal rows at once). Each such step cancels digits of q in the proportion
-1 + n p_k, in which det V grows. So all is computed anew, from V = lambda*I + sum n_i x_i x_i' with
-counts and sums of rewards that are integers, whenever det V has grown by ``SURPRISE``, which is
-rare as the logarithms sum to ln det(V/lambda^d), and every ``EVERY`` steps.
+1 + n p_k, in which det V grows. So all is computed anew whenever det V has grown by ``SURPRISE``,
+and every ``EVERY`` steps: from V = lambda*I + sum n_i x_i x_i', whose counts and sums of rewards
+are integers and have lost nothing. That is rare, as the logarithms of the growth sum to
+ln det(V/lambda^d), which is O(d log T).
 """
 
 from __future__ import annotations
@@ -30,7 +31,9 @@ are as long as a multiple of ``VECTOR``, by zeros."""
 VECTOR = 4
 """Floats that are computed at once; a compiler's loops have nothing left over then."""
 EVERY = 1024
+"""Every step adds its own rounding; this bounds how many of them add up."""
 SURPRISE = 1e3
+"""A step cancels log10(1 + n p_k) digits of q: three at most, then, before all is computed anew."""
 
 
 def init(policy: Any, n_arms: int) -> Any:
@@ -138,26 +141,25 @@ def _solve(factor: Any, d: int, vectors: Any, start: int, out: Any) -> None:
 
 
 @jittable
-def observe(
-    counts: Any, sums: Any, cross: Any, norms: Any, means: Any, row: Any, age: Any,
-    k: int, n: int, units: int, low: int, width: int,
-) -> bool:  # fmt: skip
+def observe(policy: Any, state: Any, k: int, n: int, units: int, low: int, width: int) -> bool:
     """Take in n observations of row k, ``units`` the sum of their rewards; O(K^2).
 
-    True where all is to be computed anew instead. Lists come one by one: numba would count
-    references to every list of a state at every call.
+    True where all was computed anew instead.
     """
-    counts[k] += n
-    sums[k] += units
+    cross, norms, means = state[CROSS], state[NORMS], state[MEANS]
+    row, age = state[ROW], state[AGE]
+    state[COUNTS][k] += n
+    state[SUMS][k] += units
     grown = 1.0 + n * norms[k]
     age[0] *= grown
     age[1] += 1.0
-    if not age[0] <= SURPRISE or age[1] >= EVERY:
+    if not age[0] <= SURPRISE or age[1] >= EVERY:  # so a nan is computed anew, too
+        renew(policy, state, low, width)
         return True
     surprise = ((units - n * low) / width - n * means[k]) / grown
     weight = n / grown
     stride = len(row)
-    for i in range(stride):
+    for i in range(stride):  # a copy: G[k] changes on the way
         row[i] = cross[k * stride + i]
     for i in range(len(means)):
         part = row[i] * weight

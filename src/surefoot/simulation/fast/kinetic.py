@@ -42,7 +42,7 @@ from surefoot.policies._kernels import (
     square,
     write,
 )
-from surefoot.simulation.loop import Block, Scale, told, units_of
+from surefoot.simulation.loop import Block, Scale, policy_reward, units_of
 
 LEVEL, SLOPE, WIN, FAIL, QUEUE = range(-5, 0)
 """The lists behind a policy's own: a and w of each leaf; winner, certainty, and room to sort the
@@ -50,6 +50,7 @@ nodes in. ``WIN[0]``, which is no node, names an arm whose line changed, or is -
 LOST = -1e300
 """The level of a leaf without an arm."""
 AHEAD = 32
+"""The most draws made before the bound is asked about the first of them."""
 MARGIN = 1e-13
 """Of the largest index there can be. An index is made of a dozen roundings of 2**-53 of it."""
 
@@ -69,13 +70,13 @@ def walk(
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     n_arms = len(state[0])
-    tree = state[LEVEL:]  # a call that is not inlined copies all that it is told
+    tree = state[LEVEL:]  # a call that is not inlined copies all its arguments
     each = steps(policy, scaling)
     j = 0
     while j < len(block.arms):
         m = first + j
         length, level, growth = 0, LOST, 0.0
-        if m <= n_arms:  # an unplayed arm comes first
+        if m <= n_arms:  # an unplayed arm has the index inf, and the lowest comes first
             k = m - 1
         else:
             s, rate, reach = rise(policy, m)
@@ -85,7 +86,7 @@ def walk(
             top = state[LEVEL][k] + s * state[SLOPE][k]
             if not certain:
                 k, score = best(policy, state, m)
-            elif top > rival + margin:
+            elif top > rival + margin:  # surely above: its exact index is not needed
                 score = inf
             else:
                 score = index(policy, state, k, scale(policy, m), -inf)
@@ -96,7 +97,7 @@ def walk(
                 continue
             if certain:
                 length, level, growth = _certificate(tree, k, state[0][k], m, s, rate, rival)
-                level += margin
+                level += margin  # so that rounding cannot vouch for a turn that is not k's
         rewards = block.rewards[j : j + length + 1]
         known = read(policy, state, k)
         known, n = _stretch(
@@ -158,17 +159,17 @@ def _draw(environment: Any, key: Any, turn: int, k: int, scaling: Any, rewards: 
 
 @jittable
 def steps(policy: Any, scaling: Any) -> int:
-    """How many of the units that a policy sums up are in one of the books; 0: no whole number."""
+    """How many units of a policy's sums are in one of the books'; 0 where it is no whole number."""
     whole = int(policy.unit)
     return 0 if whole % scaling.width else int(whole // scaling.width)
 
 
 @jittable
 def nano_of(policy: Any, scaling: Any, units: Any, each: int) -> Any:
-    """A reward in the policy's units, usually billionths, as its ``update`` finds them."""
+    """A reward in the policy's units, usually billionths: the integer that its ``update`` adds."""
     if each > 0:
         return (units - scaling.low) * each
-    return floor(told(scaling, units) * policy.unit + 0.5)
+    return floor(policy_reward(scaling, units) * policy.unit + 0.5)
 
 
 @jittable
@@ -188,16 +189,17 @@ def _certificate(
     tree: Any, k: int, plays: int, m: int, s: float, rate: float, rival: float
 ) -> tuple[int, float, float]:
     """For how many more turns, and above which line in n, a_k keeps the lead."""
+    # Any horizon is right: a longer one asks less often, but loosens the chord and the bonus.
     horizon = min(16 + (m >> 7), plays >> 1)
     if horizon == 0:
         return 0, LOST, 0.0
     now, after, sure = against(tree, k, s, s + horizon * rate)
-    if sure < s + horizon * rate:
+    if sure < s + horizon * rate:  # the winners beside k's path have to win until the end
         horizon = int((sure - s) / rate * 0.999999)
         if horizon <= 0:
             return 0, LOST, 0.0
         now, after, sure = against(tree, k, s, s + horizon * rate)
-    now, after = max(now, rival), max(after, rival)
+    now, after = max(now, rival), max(after, rival)  # a default that competes is a constant line
     bonus = s * tree[SLOPE][k]
     growth = (after - now) / horizon + bonus / (2.0 * plays)
     return horizon, now - bonus, growth
@@ -218,6 +220,7 @@ def _duel(state: Any, node: int, s: float, margin: float) -> None:
     steeper = steeper if lead >= 0.0 else -steeper
     win[node] = left if lead >= 0.0 else right
     behind = abs(lead) - margin
+    # Short of where the lines cross, by more than the quotient's rounding.
     sure = s + behind / steeper * 0.999999 if steeper > 0.0 else inf
     # In doubt (so is a nan) unless they are equal for ever: then the left one is the lower.
     if not behind > 0.0:
@@ -237,24 +240,11 @@ def begin(state: Any, n_arms: int, s: float, margin: float) -> None:
 
 @jittable
 def put(state: Any, arm: int, s: float, margin: float) -> None:
-    """The line of one arm changed: play its duels anew, as ``_duel`` would."""
-    level, slope, win, fail = state[LEVEL], state[SLOPE], state[WIN], state[FAIL]
-    winner, a, w, certain = arm, level[arm], slope[arm], inf
-    node = len(level) + arm
-    while node > 1:
-        other = win[node ^ 1]
-        b, v = level[other], slope[other]
-        lead = (a - b) + s * (w - v)
-        wins = lead > 0.0 or (lead == 0.0 and node & 1 == 0)
-        steeper = v - w if wins else w - v
-        behind = abs(lead) - margin
-        sure = s + behind / steeper * 0.999999 if steeper > 0.0 else inf
-        if not behind > 0.0:
-            sure = inf if a == b and steeper == 0.0 else -inf
-        certain = min(certain, sure, fail[node ^ 1])
-        winner, a, w = (winner, a, w) if wins else (other, b, v)
+    """The line of one arm changed: play its duels anew, up to the root."""
+    node = (len(state[LEVEL]) + arm) >> 1
+    while node > 0:
+        _duel(state, node, s, margin)
         node >>= 1
-        win[node], fail[node] = winner, certain
 
 
 @jittable

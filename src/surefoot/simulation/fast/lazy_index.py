@@ -1,9 +1,9 @@
-"""The fast driver of every other index policy: the leader stays while it beats a ceiling.
+"""The fast driver of every other index policy: the others' indices are recomputed seldom.
 
 An index never falls as its scale grows, and the scale never falls. So the largest index the others
-would have at turn m+h is a ceiling for all of them until then, and the leader at turn m, whose
-index alone is computed anew after each of its plays, keeps the turn while it is above. Where its
-scale stands still (ConUCB, the index of MOSS) the ceiling is exact and good for any time.
+would have at turn m+h is an upper bound for all of them until then. The leader of turn m keeps the
+turn while its own index, the only one computed anew after each of its plays, is above that bound.
+Where the scale stands still (ConUCB, the index of MOSS) the bound is exact and never expires.
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies._kernels import MARGIN, best, index, pledge, scale, update
-from surefoot.simulation.loop import Block, Scale, told, units_of
+from surefoot.simulation.loop import Block, Scale, policy_reward, units_of
 
 
 def walk(
@@ -34,19 +34,20 @@ def walk(
             continue
         now = scale(policy, m)
         horizon = _horizon(policy, m, now, len(block.arms) - j)
-        ceiling = max(rival, _ceiling(policy, state, k, scale(policy, m + horizon)))
-        ceiling += MARGIN
+        bound = max(rival, _largest(policy, state, k, scale(policy, m + horizon)))
+        bound += MARGIN  # an index found by iteration may fall by less than this
         start = j
         while True:
             turn = first + j
             proved = floor(pledge(policy, state, k) * scaling.width) + scaling.low * turn
             units = units_of(scaling, draw(environment, key, turn, k))
             block.pledges[j], block.rewards[j] = proved, units
-            update(policy, state, k, told(scaling, units))
+            update(policy, state, k, policy_reward(scaling, units))
             j += 1
             if j - start > horizon or j >= len(block.arms):
                 break
-            if not index(policy, state, k, now, ceiling) > ceiling:
+            # At turn m's scale, where the leader's index is lowest: what is above now stays so.
+            if not index(policy, state, k, now, bound) > bound:
                 break
         for i in range(start, j):
             block.arms[i] = k
@@ -54,12 +55,12 @@ def walk(
 
 @jittable
 def _horizon(policy: Any, m: int, now: float, left: int) -> int:
-    """How many turns ahead to look: a ceiling that is too far up is of no use."""
+    """How many turns ahead the bound is to hold: any is right, a long one makes it loose."""
     return left if scale(policy, m + left) == now else min(left, 16 + (m >> 6))
 
 
 @jittable
-def _ceiling(policy: Any, state: Any, k: int, s: float) -> float:
+def _largest(policy: Any, state: Any, k: int, s: float) -> float:
     """The largest index of all arms but k."""
     top = -inf
     for i in range(len(state[0])):
@@ -70,10 +71,10 @@ def _ceiling(policy: Any, state: Any, k: int, s: float) -> float:
 
 @jittable
 def _beaten(policy: Any, state: Any, m: int, rival: float, left: int) -> int:
-    """For how many turns from m on, at which it does, the default surely wins."""
+    """For how many turns, from turn m on that it wins, the default surely wins."""
     now = scale(policy, m)
     if scale(policy, m + left) == now:
         return left
     ahead = min(left - 1, 16 + (m >> 6))
-    top = _ceiling(policy, state, -1, scale(policy, m + ahead))
+    top = _largest(policy, state, -1, scale(policy, m + ahead))
     return 1 + ahead if top + MARGIN < rival else 1

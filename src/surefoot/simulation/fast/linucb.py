@@ -16,21 +16,7 @@ from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.policies import _ridge
 from surefoot.policies._ridge import TIE
-from surefoot.simulation.fast.gram import (
-    AGE,
-    COUNTS,
-    CROSS,
-    MEANS,
-    NORMS,
-    ROW,
-    SUMS,
-    SURPRISE,
-    VALUES,
-    beta,
-    observe,
-    renew,
-    root,
-)  # fmt: skip
+from surefoot.simulation.fast import gram
 from surefoot.simulation.loop import Block, Scale, units_of
 
 RADIUS_EVERY = 16
@@ -45,22 +31,19 @@ def walk(
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0
     while j < len(block.arms):
-        radius = beta(policy, state, first + j, 1.0)
+        radius = gram.beta(policy, state, first + j, 1.0)
         _write(state, 0.0, 0.0, radius)
-        k = _ridge.first_best(state[VALUES])
-        row, at = state[ROW], k * len(state[ROW])
+        k = _ridge.first_best(state[gram.VALUES])
+        row, at = state[gram.ROW], k * len(state[gram.ROW])
         for i in range(len(row)):
-            row[i] = state[CROSS][at + i]
+            row[i] = state[gram.CROSS][at + i]
         start = j
         j, units = _stretch(
             policy, state, environment, key, first, scale, rival, block, j, k, radius
         )
         n = _note(block, start, j, k, truth)
-        if n > 0 and observe(
-            state[COUNTS], state[SUMS], state[CROSS], state[NORMS], state[MEANS], state[ROW],
-            state[AGE], k, n, units, scale.low, scale.width,
-        ):  # fmt: skip
-            renew(policy, state, scale.low, scale.width)
+        if n > 0:
+            gram.observe(policy, state, k, n, units, scale.low, scale.width)
 
 
 @jittable
@@ -69,9 +52,9 @@ def _stretch(
     rival: float, block: Any, j: int, k: int, radius: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Take turns while arm k leads, at first with this radius; the next turn, and the rewards."""
-    means, norms, row = state[MEANS], state[NORMS], state[ROW]
+    means, norms, row = state[gram.MEANS], state[gram.NORMS], state[gram.ROW]
     mean, norm = means[k], norms[k]
-    most = SURPRISE / state[AGE][0]
+    most = gram.SURPRISE / state[gram.AGE][0]
     start, n, total = j, 0, 0
     z, w, grown = 0.0, 0.0, 1.0
     least = largest = radius
@@ -80,17 +63,17 @@ def _stretch(
         if j == until:
             until = min(j + RADIUS_EVERY, len(block.arms))
             if j > start:
-                least = beta(policy, state, first + j, grown)
-            largest = beta(policy, state, first + until - 1, 1.0 + (n + until - 1 - j) * norm)
-        spread = root(norm - norm * norm * w)
+                least = gram.beta(policy, state, first + j, grown)
+            largest = gram.beta(policy, state, first + until - 1, 1.0 + (n + until - 1 - j) * norm)
+        spread = gram.root(norm - norm * norm * w)
         top = mean + norm * z + least * spread
         doubt = j > start and _ahead(means, norms, row, k, z, w, largest, top) > 0
         if doubt or not top > rival:
-            radius = beta(policy, state, first + j, grown)
+            radius = gram.beta(policy, state, first + j, grown)
             top = mean + norm * z + radius * spread
             if doubt and _ahead(means, norms, row, k, z, w, radius, top) > 0:
                 _write(state, z, w, radius)
-                if _ridge.first_best(state[VALUES]) != k:
+                if _ridge.first_best(state[gram.VALUES]) != k:
                     break
             if not top > rival:
                 block.arms[j] = -1
@@ -121,7 +104,7 @@ def _ahead(
     bar = top - 2.0 * TIE * max(1.0, abs(top))
     count = 0
     for i in range(len(means)):
-        value = means[i] + row[i] * z + radius * root(norms[i] - row[i] * row[i] * w)
+        value = means[i] + row[i] * z + radius * gram.root(norms[i] - row[i] * row[i] * w)
         if i != k and value > (bar if i < k else top):
             count += 1
     return count
@@ -130,9 +113,14 @@ def _ahead(
 @jittable
 def _write(state: Any, z: float, w: float, radius: float) -> None:
     """Write down the indices of all arms."""
-    means, norms, row, values = state[MEANS], state[NORMS], state[ROW], state[VALUES]
+    means, norms, row, values = (
+        state[gram.MEANS],
+        state[gram.NORMS],
+        state[gram.ROW],
+        state[gram.VALUES],
+    )
     for i in range(len(values)):
-        values[i] = means[i] + row[i] * z + radius * root(norms[i] - row[i] * row[i] * w)
+        values[i] = means[i] + row[i] * z + radius * gram.root(norms[i] - row[i] * row[i] * w)
 
 
 @jittable
