@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 
 from ledgers import KINDS, Writer, canonical, hashed, lines, rechained, scheduled
 from surefoot import verifier
-from surefoot.verifier import Order, verify
+from surefoot.verifier import FAILED, HOLDS, OTHER, Order, verify
 from verifying import problem, refused
 
 SEEDS = range(80)
@@ -231,6 +231,31 @@ def test_a_ledger_rewritten_to_its_end_is_caught_against_a_kept_head():
     assert verify(lines(forged))["ok"]
     assert problem(lines(forged), head).startswith("entry 6: no entry up to here has the hash")
     assert problem(lines(forged), f"5:{honest[4]['hash']}").startswith("entry 5: hash is ")
+
+
+def test_a_sound_ledger_of_another_head_is_not_said_to_have_broken_its_promise():
+    honest, forged = raised()
+    head, fifth = honest[-1]["hash"], honest[4]["hash"]
+    for rows, kept in [(forged, head), (forged, f"5:{fifth}"), (honest, f"4:{fifth}"),
+                       (honest[:-1], head)]:  # fmt: skip
+        report = verify(lines(rows), kept)
+        assert not report["ok"]
+        assert report["verdict"] == OTHER
+        assert report["entries"] == len(rows)
+        assert report["violations"] == len(report["problems"]) == 1
+    assert verify(lines(honest), f"5:{fifth}")["verdict"] == HOLDS
+
+
+def test_another_head_beside_another_fault_leaves_the_promise_in_doubt():
+    honest, forged = raised()
+    short = [*forged[:4], forged[5]]
+    for kept in (honest[-1]["hash"], f"3:{honest[4]['hash']}"):
+        assert verify(lines(short), kept)["verdict"] == FAILED
+    writer = Writer(reserve=1000)
+    writer.decide("a", True)
+    writer.settle("a", -5)  # a breach
+    report = verify(lines(writer.entries), "1" * 64)
+    assert (report["verdict"], len(report["problems"])) == (FAILED, 2)
 
 
 def test_a_forged_hash_breaks_the_chain_at_the_next_entry_or_at_itself():
