@@ -130,7 +130,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
             calendar.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
         numbers = engine.array([0.0])
-        block = plan._block(100, 1, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
+        block = plan.blank_block(100, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
         for j in range(100):
             block.rewards[j], block.pledges[j] = reward, pledges[j]
         engine.survey(block, True, False)

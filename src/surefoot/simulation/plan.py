@@ -153,10 +153,7 @@ class Plan:
         size = -(-self.horizon // -(-self.horizon // BLOCK))
         best = float(environment.best)
         single = _kernels.KERNELS[path.kind].member is _kernels.itself
-        arms, rewards, pledges = (engine.zeros(size, int) for _ in range(3))
-        means, variances = (engine.zeros(size, float) for _ in range(2))
-        sums = chunks.blank(size, truth, best, single)
-        block = Block(arms, rewards, pledges, means, variances, sums)
+        block = blank_block(size, chunks.blank(size, truth, best, single), engine)
         calendars = {
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
             for name in names
@@ -176,6 +173,13 @@ class Plan:
                 one.live(block)
             first += size
         return {name: one.trace() for name, one in calendars.items()}
+
+
+def blank_block(turns: int, sums: chunks.Chunks, engine: Engine) -> Block:
+    """A block before any turn."""
+    arms, rewards, pledges = (engine.zeros(turns, int) for _ in range(3))
+    means, variances = (engine.zeros(turns, float) for _ in range(2))
+    return Block(arms, rewards, pledges, means, variances, sums)
 
 
 def grid(horizon: int, first: int = 0) -> Ints:

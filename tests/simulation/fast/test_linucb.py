@@ -120,7 +120,7 @@ def test_all_is_computed_anew_when_det_v_has_grown_or_after_many_steps(monkeypat
     policy, world = settings("plain", "paper").record, environment(10)
     _, state = walked(linucb.walk, gram.init, policy, world, 3, [200])
     assert state[gram.AGE][1] < kept
-    assert state[gram.AGE][0] <= linucb.SURPRISE
+    assert state[gram.AGE][0] <= gram.SURPRISE
 
 
 @pytest.mark.slow
@@ -141,5 +141,5 @@ def test_after_a_million_updates_nothing_has_drifted(case):
     if case != "small ridge":  # there the twin itself has no nine digits left
         assert_close(policy, state, twin)
     norms = np.array(state[gram.NORMS])
-    linucb.renew(policy.record, state, 0, 1)
+    gram.renew(policy.record, state, 0, 1)
     assert np.allclose(norms, state[gram.NORMS], rtol=1e-9, atol=0)
