@@ -31,7 +31,9 @@ def rows(case, seed=0):
 def settings(case, radius):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a small ridge
-        return sf.LinUCB(rows(case), noise=0.5, ridge=CASES[case][4], radius=radius)
+        return sf.LinUCB(
+            rows(case), ridge=sf.Ridge(noise=0.5, penalty=CASES[case][4], radius=radius)
+        )
 
 
 def environment(K, seed=0):

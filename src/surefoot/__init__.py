@@ -42,6 +42,7 @@ _HOMES = {
     "ReplayLog": "surefoot.environments",
     "Result": "surefoot.simulation",
     "RewardFloor": "surefoot.floors",
+    "Ridge": "surefoot.policies",
     "ShortestPath": "surefoot.oracles",
     "SpanningTree": "surefoot.oracles",
     "TopK": "surefoot.oracles",
@@ -95,6 +96,7 @@ __all__ = [
     "ReplayLog",
     "Result",
     "RewardFloor",
+    "Ridge",
     "ShortestPath",
     "SpanningTree",
     "TopK",
@@ -145,7 +147,7 @@ if TYPE_CHECKING:
         TopK,
         as_oracle,
     )
-    from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, Ball, LinUCB, Polytope
+    from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, Ball, LinUCB, Polytope, Ridge
     from surefoot.simulation import Result, simulate
 
 

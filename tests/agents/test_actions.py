@@ -10,7 +10,7 @@ from learners import Counter, snapshot
 from surefoot import GenCB, Plain, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
-from surefoot.policies import C2UCB, Ball, LinUCB
+from surefoot.policies import C2UCB, Ball, LinUCB, Ridge
 
 FLOOR = RewardFloor(1, 0.5, (0, 3), reserve=9)
 LABELS = ["a", "b", "c"]
@@ -189,14 +189,14 @@ def test_semi_bandits_play_super_arms():
 
 
 def test_a_bad_context_is_refused_before_anything_happens():
-    agent = GenCB(LinUCB(dim=2, feature_bound=1), RewardFloor(0.5, 0.5))
+    agent = GenCB(LinUCB(dim=2, ridge=Ridge(feature_bound=1)), RewardFloor(0.5, 0.5))
     refused(agent, "context", lambda agent: agent.select(np.ones(3)))
     refused(agent, "context", lambda agent: agent.select())
     assert agent.account.plays == 0
 
 
 def test_rows_of_a_context_are_numbered():
-    agent = GenCB(LinUCB(dim=2, feature_bound=1), FLOOR)
+    agent = GenCB(LinUCB(dim=2, ridge=Ridge(feature_bound=1)), FLOOR)
     play = agent.select(np.eye(2), allowed=[1])
     assert (play.arm, play.index, agent.arms) == (1, 1, ())
     agent.update(play, 1)

@@ -11,7 +11,7 @@ from surefoot import MVUCB, UCB1, GenCB, MeanVarianceFloor, RewardFloor, gencb_c
 from surefoot.agents import gencb_cccb, gencb_clb
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Matching, TopK
-from surefoot.policies import C2UCB, Ball, LinUCB
+from surefoot.policies import C2UCB, Ball, LinUCB, Ridge
 
 
 def test_gencb_cmab_is_gencb_over_ucb1_as_printed():
@@ -80,7 +80,7 @@ def test_what_mv_cucb_is_not_defined_for_is_refused(settings):
 
 
 def test_gencb_clb_is_gencb_over_linucb_as_printed():
-    agent = gencb_clb([[1, 0], [0, 1]], 0.7, 0.05, seed=1, theta_bound=2)
+    agent = gencb_clb([[1, 0], [0, 1]], 0.7, 0.05, seed=1, ridge=Ridge(theta_bound=2))
     assert type(agent) is GenCB
     assert type(agent.policy) is LinUCB
     assert (agent.policy.theta_bound, agent.policy.radius) == (2, "paper")
@@ -103,7 +103,7 @@ def test_gencb_cccb_is_gencb_over_c2ucb_as_printed(oracle, most):
     [
         lambda: gencb_clb([1], 0.7, 0.05),
         lambda: gencb_clb([[1]], None, "x"),
-        lambda: gencb_clb([[1]], 0.7, 0.05, radius="x"),
+        lambda: gencb_clb([[1]], 0.7, 0.05, ridge=Ridge(radius="x")),
         lambda: gencb_cccb([[1]], TopK(2), 0.7, 0.05),
         lambda: gencb_cccb([[1]], TopK(1), 1.5, 0.05),
     ],

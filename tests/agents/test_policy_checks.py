@@ -19,7 +19,7 @@ POOR = sf.RewardFloor(0.5, 0.5)
 
 
 def contextual(floor=RICH, d=2):
-    return sf.GenCB(sf.LinUCB(dim=d, feature_bound=2), floor)
+    return sf.GenCB(sf.LinUCB(dim=d, ridge=sf.Ridge(feature_bound=2)), floor)
 
 
 # --- the context is the agent's own

@@ -38,7 +38,7 @@ from surefoot.oracles import (
     SpanningTree,
     TopK,
 )  # fmt: skip
-from surefoot.policies import C2UCB, Ball, LinUCB
+from surefoot.policies import C2UCB, Ball, LinUCB, Ridge
 
 ROWS = [[1.0, 0.0], [0.0, 1.0], [0.6, 0.8]]
 WIDE = RewardFloor(0.5, 0.2, (-1, 2), reserve=6)
@@ -70,7 +70,7 @@ AGENTS = {
     ),
     "BudgetFirst": (lambda: BudgetFirst(2, 0.5, 0.9, 60, 0.3), None),
     "UnbalancedMOSS": (lambda: UnbalancedMOSS(None, 0.5, 0.5, 99, arms=["a", "b"]), None),
-    "GenCB(LinUCB)": (lambda: GenCB(LinUCB(ROWS, noise=0.1), WIDE), None),
+    "GenCB(LinUCB)": (lambda: GenCB(LinUCB(ROWS, ridge=Ridge(noise=0.1)), WIDE), None),
     "GenCB(LinUCB), a ball": (lambda: GenCB(LinUCB(Ball(1, 2)), WIDE), None),
     "GenCB(C2UCB)": (lambda: GenCB(C2UCB(ROWS, TopK(2), labels=["a", 7, "b"]), WIDE), None),
     "Plain(C2UCB)": (lambda: Plain(C2UCB(ROWS, Enumerated([[0, 1], [2]])), WIDE), None),
@@ -78,16 +78,24 @@ AGENTS = {
         lambda: GenCB(C2UCB(ROWS, Matching((1, 3))), WIDE),
         None,
     ),
-    "CLUCB": (lambda: CLUCB(ROWS, 0.4, 0.6, 0.1, labels=["x", "y", "z"], noise=0.1), None),
-    "CLUCB2": (lambda: CLUCB2(ROWS, 0.4, 0.6, noise=0.1, checkpoint=7), None),
-    "C3UCB": (lambda: C3UCB(ROWS, TopK(2), 0.8, 0.6, 0.1, noise=0.1), None),
+    "CLUCB": (
+        lambda: CLUCB(ROWS, 0.4, 0.6, 0.1, labels=["x", "y", "z"], ridge=Ridge(noise=0.1)),
+        None,
+    ),
+    "CLUCB2": (lambda: CLUCB2(ROWS, 0.4, 0.6, ridge=Ridge(noise=0.1), checkpoint=7), None),
+    "C3UCB": (lambda: C3UCB(ROWS, TopK(2), 0.8, 0.6, 0.1, ridge=Ridge(noise=0.1)), None),
     "C3UCB, enumerated": (
-        lambda: C3UCB(ROWS, Enumerated([[0, 1], [2]]), 0.8, 0.6, noise=0.1, labels=[3, 2, 1]),
+        lambda: C3UCB(
+            ROWS, Enumerated([[0, 1], [2]]), 0.8, 0.6, ridge=Ridge(noise=0.1), labels=[3, 2, 1]
+        ),
         None,
     ),
     "ConUCBUnknown": (lambda: ConUCBUnknown(2, 0.6, 0.3, scale="bounded"), None),
-    "CLUCBUnknown": (lambda: CLUCBUnknown(ROWS, [0.2, 0.2], 0.6, noise=0.05), None),
-    "C3UCBUnknown": (lambda: C3UCBUnknown(ROWS, TopK(2), 0.6, horizon=99, noise=0.1), None),
+    "CLUCBUnknown": (lambda: CLUCBUnknown(ROWS, [0.2, 0.2], 0.6, ridge=Ridge(noise=0.05)), None),
+    "C3UCBUnknown": (
+        lambda: C3UCBUnknown(ROWS, TopK(2), 0.6, horizon=99, ridge=Ridge(noise=0.1)),
+        None,
+    ),
     "GenCB(own)": (lambda: GenCB(Counter(3), WIDE), lambda: Counter(3)),
     "GenCB(own), drawing": (lambda: GenCB(Softmax(4, 2), WIDE, seed=4), lambda: Softmax(4, 2)),
     "Plain(own)": (lambda: Plain(Softmax(2, 2), seed=5), lambda: Softmax(2, 2)),

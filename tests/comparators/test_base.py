@@ -1,5 +1,6 @@
 """What the comparators share: one known default, options that are checked, no turn by a peek."""
 
+from dataclasses import replace
 from decimal import Decimal
 
 import numpy as np
@@ -21,6 +22,7 @@ from surefoot.comparators.base import failure, one_of
 from surefoot.environments import CombinatorialArms, LinearArms
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
+from surefoot.policies import Ridge
 from surefoot.simulation import Plan, stepwise
 from surefoot.simulation.compiled import PLAIN
 
@@ -71,7 +73,7 @@ def test_an_option_is_one_of_its_choices():
         one_of(3, "radius", ("a", "b"))
 
 
-TIGHT = {"theta_bound": 0.5**0.5, "noise": 0.05}
+TIGHT = Ridge(theta_bound=0.5**0.5, noise=0.05)
 PAIRS = CombinatorialArms.embedded(3, 2, TopK(1), 2)
 ROWS = LinearArms([[1, 0], [0, 1], [0.6, 0.8]], [0.6, 0.3])
 
@@ -80,8 +82,13 @@ ROWS = LinearArms([[1, 0], [0, 1], [0.6, 0.8]], [0.6, 0.3])
 @pytest.mark.parametrize(
     ("world", "build"),
     [
-        (PAIRS, lambda radius: C3UCB(PAIRS.X, TopK(1), 0.8, 0.9, 0.1, radius=radius, **TIGHT)),
-        (ROWS, lambda radius: CLUCB(ROWS.X, 0.5, 0.5, 0.1, radius=radius, **TIGHT)),
+        (
+            PAIRS,
+            lambda radius: C3UCB(
+                PAIRS.X, TopK(1), 0.8, 0.9, 0.1, ridge=replace(TIGHT, radius=radius)
+            ),
+        ),
+        (ROWS, lambda radius: CLUCB(ROWS.X, 0.5, 0.5, 0.1, ridge=replace(TIGHT, radius=radius))),
         (ROWS, lambda radius: ConUCB(3, 0.5, 0.5, 0.1)),
         (ROWS, lambda radius: ConUCB(3, 0.9, 0.9, 0.4, "simple", "bounded")),
     ],

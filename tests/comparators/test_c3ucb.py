@@ -8,10 +8,12 @@ import pytest
 
 from naive import c3ucb
 from naive.clucb import DEFAULT, Settings
+from ridges import ridged
 from surefoot.agents import Reason
 from surefoot.comparators import C3UCB
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Enumerated, TopK
+from surefoot.policies import Ridge
 from surefoot.policies._kernels import best, init, member, pledge, update, width
 
 
@@ -25,7 +27,12 @@ def instance(seed, K=5, d=3):
 def build(settings, X, oracle):
     mu0, alpha, delta, B, noise, radius, _ = settings
     return C3UCB(
-        X, oracle, mu0, alpha, delta, theta_bound=B, noise=noise, radius=radius, feature_bound=1
+        X,
+        oracle,
+        mu0,
+        alpha,
+        delta,
+        ridge=Ridge(theta_bound=B, noise=noise, radius=radius, feature_bound=1),
     )
 
 
@@ -161,9 +168,15 @@ def test_a_pending_play_counts_at_the_least():
     ],
 )
 def test_what_it_is_not_defined_for_is_refused(settings, message):
-    given = {"base_arms": np.eye(3), "oracle": TopK(2), "default": 1, "alpha": 0.1, **settings}
+    given = {
+        "base_arms": np.eye(3),
+        "oracle": TopK(2),
+        "default": 1,
+        "alpha": 0.1,
+        **ridged(settings),
+    }
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        C3UCB(**given)
+        C3UCB(**{**given, **ridged(settings)})
 
 
 def test_its_features_stay():

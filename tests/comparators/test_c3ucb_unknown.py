@@ -7,9 +7,11 @@ import pytest
 
 from naive import c3ucb
 from naive.clucb import DEFAULT, Settings
+from ridges import ridged
 from surefoot.comparators import C3UCBUnknown
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
+from surefoot.policies import Ridge
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -19,7 +21,9 @@ def test_every_decision_is_the_twins(seed):
     X /= np.linalg.norm(X, axis=1).max()
     theta /= max((X @ theta).max(), np.linalg.norm(theta))
     settings = Settings(0, 0.9, 0.2, 0.5, 0.1, "determinant")
-    agent = C3UCBUnknown(X, TopK(2), 0.9, 0.2, 50, theta_bound=0.5, noise=0.1, feature_bound=1)
+    agent = C3UCBUnknown(
+        X, TopK(2), 0.9, 0.2, 50, ridge=Ridge(theta_bound=0.5, noise=0.1, feature_bound=1)
+    )
     history, m = [], 1
     for _ in range(150):
         expected, near = c3ucb.decide_unknown(settings, X, 2, 1, history, m, 50)
@@ -49,7 +53,7 @@ def test_every_decision_is_the_twins(seed):
     ids=str,
 )
 def test_what_it_is_not_defined_for_is_refused(settings, message):
-    given = {"base_arms": np.eye(3), "oracle": TopK(2), "horizon": 9, **settings}
+    given = {"base_arms": np.eye(3), "oracle": TopK(2), "horizon": 9, **ridged(settings)}
     with pytest.raises(InvalidInput, match=re.escape(message)):
         C3UCBUnknown(**given)
 
@@ -71,7 +75,7 @@ def test_its_own_promise_holds_at_its_level():
         X, theta = rng.random((5, 3)), rng.random(3)
         X /= np.linalg.norm(X, axis=1).max()
         theta /= max((X @ theta).max(), np.linalg.norm(theta))
-        agent = C3UCBUnknown(X, TopK(2), 0.7, 0.2, 150, noise=0.5, feature_bound=1)
+        agent = C3UCBUnknown(X, TopK(2), 0.7, 0.2, 150, ridge=Ridge(noise=0.5, feature_bound=1))
         total, short = 0.0, False
         for t in range(1, 151):
             play = agent.select()

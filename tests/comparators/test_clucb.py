@@ -8,9 +8,11 @@ import pytest
 
 from naive import clucb
 from naive.clucb import DEFAULT, Settings
+from ridges import ridged
 from surefoot.agents import Reason
 from surefoot.comparators import CLUCB
 from surefoot.errors import InvalidInput
+from surefoot.policies import Ridge
 from surefoot.policies._kernels import best, init, member, pledge, update, width
 
 NEAR = 1e-7
@@ -27,7 +29,14 @@ def instance(seed, K=6, d=3):
 
 def build(settings, X, **more):
     mu0, alpha, delta, B, noise, radius, clip = settings
-    return CLUCB(X, mu0, alpha, delta, theta_bound=B, noise=noise, radius=radius, clip=clip, **more)
+    return CLUCB(
+        X,
+        mu0,
+        alpha,
+        delta,
+        ridge=Ridge(theta_bound=B, noise=noise, radius=radius, **more),
+        clip=clip,
+    )
 
 
 def lockstep(settings, X, theta, rng, horizon, contexts=False):
@@ -130,7 +139,7 @@ def test_the_bound_covers_for_long():
 
 
 def test_a_pending_play_counts_at_the_least_and_a_void_one_not():
-    agent = CLUCB([[1.0]], 0.5, 0.5, 0.1, noise=0.1)
+    agent = CLUCB([[1.0]], 0.5, 0.5, 0.1, ridge=Ridge(noise=0.1))
     agent.pause()
     for play in agent.select_many(20):
         agent.update(play)
@@ -170,7 +179,7 @@ def test_reasons_are_told_in_numbers():
         ({"feature_bound": 0.5}, "feature_bound = 0.5"),
         ({"feature_bound": -1}, "feature_bound = -1"),
         ({"noise": "1"}, "noise must be a number"),
-        ({"ridge": 0}, "ridge = 0 must be > 0"),
+        ({"penalty": 0}, "penalty = 0 must be > 0"),
         ({"radius": "wide"}, "radius = 'wide' must be one of"),
         ({"clip": 1}, "clip = 1 must be True or False"),
         ({"labels": ["a"]}, "got 1 labels for 2 arms"),
@@ -179,7 +188,7 @@ def test_reasons_are_told_in_numbers():
 )
 def test_what_it_is_not_defined_for_is_refused(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        CLUCB(**{"arms": np.eye(2), "default": 0.5, "alpha": 0.1, **settings})
+        CLUCB(**{"arms": np.eye(2), "default": 0.5, "alpha": 0.1, **ridged(settings)})
 
 
 @pytest.mark.parametrize(

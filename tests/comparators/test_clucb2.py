@@ -8,10 +8,12 @@ import pytest
 
 from naive import clucb2
 from naive.clucb import Settings
+from ridges import ridged
 from surefoot.agents import Reason
 from surefoot.comparators import CLUCB, CLUCB2
 from surefoot.comparators.clucb2 import received
 from surefoot.errors import InvalidInput
+from surefoot.policies import Ridge
 
 
 def instance(seed, K=5, d=3):
@@ -24,8 +26,8 @@ def instance(seed, K=5, d=3):
 def build(settings, X, n=1):
     mu0, alpha, delta, B, noise, radius, _ = settings
     return CLUCB2(
-        X, mu0, alpha, delta, theta_bound=B, noise=noise, radius=radius, checkpoint=n,
-        feature_bound=1,
+        X, mu0, alpha, delta, checkpoint=n,
+        ridge=Ridge(theta_bound=B, noise=noise, radius=radius, feature_bound=1),
     )  # fmt: skip
 
 
@@ -51,8 +53,10 @@ def test_every_decision_is_the_twins(radius, n, seed):
 def test_another_range_is_scaled():
     """Rewards in (0, 2), features and default twice as large: the same arms."""
     rng, X, theta = instance(4)
-    one = CLUCB2(X, 0.3, 0.5, 0.2, noise=0.1, ridge=1)
-    two = CLUCB2(X, 0.6, 0.5, 0.2, noise=0.2, theta_bound=2, ridge=1, reward_range=(0, 2))
+    one = CLUCB2(X, 0.3, 0.5, 0.2, ridge=Ridge(noise=0.1, penalty=1))
+    two = CLUCB2(
+        X, 0.6, 0.5, 0.2, ridge=Ridge(noise=0.2, theta_bound=2, penalty=1), reward_range=(0, 2)
+    )
     for _ in range(150):
         ours, theirs = one.select(), two.select()
         assert ours.index == theirs.index
@@ -67,7 +71,7 @@ def test_it_explores_no_later_than_clucb():
     draws = rng.random(400)
     explored = []
     for kind in (CLUCB, CLUCB2):
-        agent = kind(X, 0.4, 0.3, 0.05, noise=0.5, radius="determinant")
+        agent = kind(X, 0.4, 0.3, 0.05, ridge=Ridge(noise=0.5, radius="determinant"))
         for t in range(400):
             play = agent.select()
             won = not play.is_default and draws[t] < X[play.index] @ theta
@@ -122,14 +126,14 @@ def test_psi_is_the_twins():
         ({"checkpoint": 2.5}, "checkpoint = 2.5 must be"),
         ({"delta": 1}, "delta = 1 must lie"),
         ({"default": None}, "default is missing; CLUCB2 needs"),
-        ({"radius": None}, "radius = None must be one of"),
+        ({"radius": "x"}, "radius = 'x' must be one of"),
         ({"arms": []}, "arms is"),
     ],
     ids=str,
 )
 def test_what_it_is_not_defined_for_is_refused(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        CLUCB2(**{"arms": np.eye(2), "default": 0.5, "alpha": 0.1, **settings})
+        CLUCB2(**{"arms": np.eye(2), "default": 0.5, "alpha": 0.1, **ridged(settings)})
 
 
 @pytest.mark.parametrize("checkpoint", [1, 10])
@@ -141,7 +145,9 @@ def test_its_own_promise_holds_at_its_level(checkpoint):
     failed = explored = 0
     for seed in range(60):
         rng, X, theta = instance(seed)
-        agent = CLUCB2(X, 0.4, 0.3, 0.2, noise=0.5, checkpoint=checkpoint, feature_bound=1)
+        agent = CLUCB2(
+            X, 0.4, 0.3, 0.2, ridge=Ridge(noise=0.5, feature_bound=1), checkpoint=checkpoint
+        )
         mean, short = 0.0, False
         for t in range(1, 201):
             play = agent.select()

@@ -7,8 +7,10 @@ import pytest
 
 from naive import clucb
 from naive.clucb import Settings
+from ridges import ridged
 from surefoot.comparators import CLUCBUnknown
 from surefoot.errors import InvalidInput
+from surefoot.policies import Ridge
 
 
 def instance(seed, K=5, d=3):
@@ -25,7 +27,12 @@ def test_every_decision_is_the_twins(radius, seed):
     b = X.mean(axis=0) * 0.6
     settings = Settings(0, 0.8, 0.1, 1, 0.02, radius)
     agent = CLUCBUnknown(
-        X, b, 0.8, 0.1, noise=0.02, radius=radius, feature_bound=1, default_range=(0, 1)
+        X,
+        b,
+        0.8,
+        0.1,
+        ridge=Ridge(noise=0.02, radius=radius, feature_bound=1),
+        default_range=(0, 1),
     )
     history = []
     for _ in range(250):
@@ -47,7 +54,7 @@ def test_its_bound_covers():
     for seed in range(200):
         rng, X, theta = instance(seed)
         b, truth = X.mean(axis=0) * 0.6, 0.0
-        agent = CLUCBUnknown(X, b, 0.8, 0.1, noise=0.5)
+        agent = CLUCBUnknown(X, b, 0.8, 0.1, ridge=Ridge(noise=0.5))
         for _ in range(40):
             play = agent.select()
             mean = float((b if play.is_default else X[play.index]) @ theta)
@@ -75,7 +82,7 @@ def test_its_bound_covers():
 )
 def test_what_it_is_not_defined_for_is_refused(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        CLUCBUnknown(**{"arms": np.eye(2), "default_features": [0, 1], **settings})
+        CLUCBUnknown(**{"arms": np.eye(2), "default_features": [0, 1], **ridged(settings)})
 
 
 def test_a_default_play_brings_its_reward():

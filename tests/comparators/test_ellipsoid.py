@@ -8,17 +8,15 @@ import pytest
 from surefoot.comparators.clucb import KERNELS, CLUCBRecord
 from surefoot.comparators.ellipsoid import Linear, beta, ellipsoid, fresh, lower, units_of_one
 from surefoot.floors import RewardFloor
-from surefoot.policies import _ridge
+from surefoot.policies import Ridge, _ridge
 
-OPTIONS = {
-    "theta_bound": 1, "feature_bound": None, "noise": 0.5, "ridge": None, "radius": "determinant",
-}  # fmt: skip
+OPTIONS = Ridge(noise=0.5)
 
 
 def learnt(seed, n=30, d=3):
     rng = np.random.default_rng(seed)
     X = rng.normal(size=(5, d))
-    given = ellipsoid(X, 0.1, "arms", **OPTIONS)
+    given = ellipsoid(X, 0.1, "arms", OPTIONS, "determinant")
     policy = Linear(X, None, CLUCBRecord(X, *given.settings, -math.inf), KERNELS, given.bound)
     for _ in range(n):
         policy.update(int(rng.integers(5)), float(rng.random()), None)
@@ -58,7 +56,7 @@ def test_the_two_forms_of_the_radius():
         ("paper", math.sqrt(2 * math.log((1 + 5) / 0.1))),
         ("determinant", math.sqrt(2 * math.log(10))),
     ):
-        settings = ellipsoid(X, 0.1, "arms", **{**OPTIONS, "noise": 1, "radius": form}).settings
+        settings = ellipsoid(X, 0.1, "arms", Ridge(), form).settings
         record = CLUCBRecord(X, *settings, -math.inf)
         assert beta(record, fresh(record, 2), 5) == pytest.approx(expected + 1)
 

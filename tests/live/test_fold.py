@@ -7,6 +7,7 @@ from surefoot import C2UCB, UCB1, GenCB, LinUCB, RewardFloor, TopK
 from surefoot.live import MemoryStore
 from surefoot.live.fold import Fold
 from surefoot.live.live import Live
+from surefoot.policies import Ridge
 
 
 @pytest.fixture
@@ -115,7 +116,7 @@ CASES = {
         lambda live, play, turn: live.update(play, turn % 3 / 2),
     ),
     "contexts": (
-        lambda: LinUCB(dim=2, feature_bound=3),
+        lambda: LinUCB(dim=2, ridge=Ridge(feature_bound=3)),
         lambda live, turn: live.select(np.array([[1.0, turn % 3], [turn % 2, 1.0]])),
         lambda live, play, turn: live.update(play, turn % 3 / 2),
     ),

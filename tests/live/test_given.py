@@ -2,12 +2,13 @@ from surefoot import UCB1, GenCB, LinUCB, RewardFloor
 from surefoot.live import MemoryStore
 from surefoot.live.given import Given, Named
 from surefoot.live.live import Live
+from surefoot.policies import Ridge
 
 
 def test_a_play_tells_again_what_its_policy_needs_to_learn():
     store = MemoryStore()
     rows = [[1.0, 0.5], [0.0, 1.0]]
-    policy = LinUCB(rows, labels=["UA", "AA"], feature_bound=2)
+    policy = LinUCB(rows, labels=["UA", "AA"], ridge=Ridge(feature_bound=2))
     agent = GenCB(policy, RewardFloor(0.5, 0.5, reserve=5))
     live = Live(agent, store)
     play = live.select(rows, allowed=["AA"])

@@ -7,7 +7,7 @@ import pytest
 
 from learners import Least
 from surefoot.errors import InvalidInput
-from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Scoring
+from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Ridge, Scoring
 from surefoot.policies.base import arm_chosen, arm_labels, arms_of, has, score_given
 
 
@@ -56,7 +56,9 @@ def test_a_class_in_place_of_an_instance_is_refused():
         arms_of(UCB1)
 
 
-@pytest.mark.parametrize("policy", [LinUCB(Ball(1, 2)), LinUCB(dim=3, feature_bound=1)])
+@pytest.mark.parametrize(
+    "policy", [LinUCB(Ball(1, 2)), LinUCB(dim=3, ridge=Ridge(feature_bound=1))]
+)
 def test_rows_and_points_have_no_labels(policy):
     assert policy.n_arms is None
     assert arms_of(policy) == ()

@@ -13,9 +13,10 @@ from hypothesis import strategies as st
 
 from gram_cases import network
 from naive import c2ucb as naive
+from ridges import ridged
 from surefoot.errors import InvalidInput
 from surefoot.oracles import Enumerated, ShortestPath, TopK
-from surefoot.policies import C2UCB, _kernels
+from surefoot.policies import C2UCB, Ridge, _kernels
 
 RADII = st.sampled_from(["paper", "determinant"])
 SEEDS = st.integers(0, 10**6)
@@ -44,7 +45,9 @@ def test_in_lockstep_with_the_twin(seed, radius, d, K, f):
     X, k = rows_of(rng, K, d), int(rng.integers(1, K))
     every = list(combinations(range(K), k))
     oracle = TopK(k) if f is None else Enumerated(every, f=f)
-    policy = C2UCB(X, oracle, theta_bound=0.7, feature_bound=1, noise=0.5, radius=radius)
+    policy = C2UCB(
+        X, oracle, ridge=Ridge(theta_bound=0.7, feature_bound=1, noise=0.5, radius=radius)
+    )
     twin = twin_of(policy)
     for m in range(1, 25):
         rows = rows_of(rng, K, d) if m % 3 == 0 else None
@@ -64,7 +67,7 @@ def test_in_lockstep_with_the_twin(seed, radius, d, K, f):
 @given(SEEDS, RADII)
 def test_the_kernels_play_what_the_class_plays(seed, radius):
     rng = np.random.default_rng(seed)
-    policy = C2UCB(rows_of(rng, 7, 3), TopK(3), noise=0.5, radius=radius)
+    policy = C2UCB(rows_of(rng, 7, 3), TopK(3), ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
     state = _kernels.init(record, 7)
     assert _kernels.width(record) == 3
@@ -85,7 +88,7 @@ def test_the_kernels_play_paths_as_the_class_does_whatever_their_length(seed, ra
     rng = np.random.default_rng(seed)
     oracle = ShortestPath(*network(rng))
     K, most = oracle.n_base, oracle.size[1]
-    policy = C2UCB(rows_of(rng, K, 3), oracle, noise=0.5, radius=radius)
+    policy = C2UCB(rows_of(rng, K, 3), oracle, ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
     state = _kernels.init(record, K)
     assert _kernels.width(record) == most
@@ -122,7 +125,7 @@ def test_only_sums_over_fixed_rows_have_a_record_and_only_for_some_oracles():
 
 def test_the_first_bounds_by_hand():
     """V = I, theta_hat = 0: every row of norm 1 has the bound beta."""
-    arm, score = C2UCB(X3, TopK(2), theta_bound=2).best(None, None)
+    arm, score = C2UCB(X3, TopK(2), ridge=Ridge(theta_bound=2)).best(None, None)
     assert arm == (0, 1)
     assert math.isclose(score, 2 * (math.sqrt(2 * math.log(2 * (1 + 3))) + 2))
 
@@ -155,7 +158,9 @@ def test_value_of_an_f_is_f_of_the_base_rewards():
 
 
 def test_config_and_state_come_back():
-    policy = C2UCB(X3, TopK(2), labels=["a", "b", "c"], noise=0.5, radius="determinant")
+    policy = C2UCB(
+        X3, TopK(2), labels=["a", "b", "c"], ridge=Ridge(noise=0.5, radius="determinant")
+    )
     for _ in range(5):
         policy.update(policy.select(None, None), (0.5, 0.25), None)
     config = policy.config()
@@ -249,4 +254,4 @@ def test_an_f_that_fails_takes_no_turn():
 )
 def test_what_is_no_setting_is_named(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        C2UCB(**{"base_arms": X3, "oracle": TopK(2), **settings})
+        C2UCB(**{"base_arms": X3, "oracle": TopK(2), **ridged(settings)})

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.comparators import conucb, moss
 from surefoot.errors import InvalidInput
-from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, _compiled, _kernels
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, Ridge, _compiled, _kernels
 from surefoot.policies._index import IndexPolicy
 
 pytest.importorskip("numba")
@@ -31,8 +31,8 @@ INDEX = {
 }
 LINEAR = {
     "LinUCB": lambda: LinUCB(ROWS),
-    "LinUCB, determinant": lambda: LinUCB(ROWS, radius="determinant", noise=0.5),
-    "LinUCB, contexts": lambda: LinUCB(dim=3, feature_bound=1),
+    "LinUCB, determinant": lambda: LinUCB(ROWS, ridge=Ridge(radius="determinant", noise=0.5)),
+    "LinUCB, contexts": lambda: LinUCB(dim=3, ridge=Ridge(feature_bound=1)),
     "LinUCB, ball": lambda: LinUCB(sf.Ball(1.0, 3)),
     "C2UCB": lambda: C2UCB(ROWS, sf.TopK(2)),
     "C2UCB, no list": lambda: C2UCB(ROWS, sf.Enumerated([(0, 1), (2, 3, 4), (1, 5)])),

@@ -11,8 +11,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from naive.linucb import LinUCB as Twin
+from ridges import ridged
 from surefoot.errors import InvalidInput
-from surefoot.policies import Ball, LinUCB, Polytope, _kernels
+from surefoot.policies import Ball, LinUCB, Polytope, Ridge, _kernels
 
 RADII = st.sampled_from(["paper", "determinant"])
 SEEDS = st.integers(0, 10**6)
@@ -36,7 +37,7 @@ def close(score, best):
 def test_in_lockstep_with_the_twin_over_fixed_rows(seed, radius, d, K, ridge):
     rng = np.random.default_rng(seed)
     X = rows_of(rng, K, d) * 10.0 ** rng.integers(-2, 1)
-    policy = LinUCB(X, theta_bound=0.7, noise=0.5, ridge=ridge, radius=radius)
+    policy = LinUCB(X, ridge=Ridge(theta_bound=0.7, noise=0.5, penalty=ridge, radius=radius))
     twin = twin_of(policy)
     for m in range(1, 40):
         arm, score = policy.best(None, rng)
@@ -55,7 +56,7 @@ def test_in_lockstep_with_the_twin_over_contexts(seed, radius, fixed):
     """Rows that change at every play, learnt late and out of order."""
     rng = np.random.default_rng(seed)
     given = {"arms": rows_of(rng, 4, 3)} if fixed else {"dim": 3}
-    policy = LinUCB(**given, feature_bound=1.0, radius=radius)
+    policy = LinUCB(**given, ridge=Ridge(feature_bound=1.0, radius=radius))
     twin, pending = twin_of(policy), []
     for m in range(1, 40):
         X = rows_of(rng, 4 if fixed else rng.integers(1, 9), 3)
@@ -75,7 +76,7 @@ def test_in_lockstep_with_the_twin_over_contexts(seed, radius, fixed):
 def test_in_lockstep_with_the_twin_over_a_ball(seed, radius):
     """No point of a fine circle has a larger bound than the one chosen."""
     rng = np.random.default_rng(seed)
-    policy, theta = LinUCB(Ball(2.0, 2), radius=radius), rows_of(rng, 1, 2)[0]
+    policy, theta = LinUCB(Ball(2.0, 2), ridge=Ridge(radius=radius)), rows_of(rng, 1, 2)[0]
     twin, angles = twin_of(policy), np.linspace(0, 2 * math.pi, 3001)
     circle = 2 * np.column_stack([np.cos(angles), np.sin(angles)])
     for m in range(1, 15):
@@ -103,7 +104,7 @@ def test_a_polytope_is_its_vertices_as_rows(seed):
 @given(SEEDS, RADII)
 def test_the_kernels_play_what_the_class_plays(seed, radius):
     rng = np.random.default_rng(seed)
-    policy = LinUCB(rows_of(rng, 6, 3), noise=0.5, radius=radius)
+    policy = LinUCB(rows_of(rng, 6, 3), ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
     state = _kernels.init(record, 6)
     for m in range(1, 60):
@@ -118,12 +119,12 @@ def test_the_kernels_play_what_the_class_plays(seed, radius):
 
 def test_only_fixed_rows_have_a_record():
     assert LinUCB(Ball(1, 2)).record is None
-    assert LinUCB(dim=2, feature_bound=1).record is None
+    assert LinUCB(dim=2, ridge=Ridge(feature_bound=1)).record is None
 
 
 def test_the_first_bound_by_hand():
     """V = 4 I, theta_hat = 0: beta ||x||/2, with beta = sqrt(2 ln(2 (1 + 1))) + 2 S."""
-    policy = LinUCB([[2, 0], [0, 1]], theta_bound=3)
+    policy = LinUCB([[2, 0], [0, 1]], ridge=Ridge(theta_bound=3))
     assert (policy.ridge, policy.feature_bound) == (4.0, 2.0)
     arm, score = policy.best(None, None)
     assert arm == 0
@@ -139,10 +140,10 @@ def test_ties_go_to_the_lowest_row_and_allowed_restricts():
 
 
 POLICIES = {
-    "rows": lambda: LinUCB([[1, 0], [0, 1]], labels=["a", "b"], radius="determinant"),
-    "contexts": lambda: LinUCB(dim=2, feature_bound=1, noise=0.5),
+    "rows": lambda: LinUCB([[1, 0], [0, 1]], labels=["a", "b"], ridge=Ridge(radius="determinant")),
+    "contexts": lambda: LinUCB(dim=2, ridge=Ridge(feature_bound=1, noise=0.5)),
     "ball": lambda: LinUCB(Ball(1, 2)),
-    "polytope": lambda: LinUCB(Polytope([[1, 0], [0, 1]]), ridge=2),
+    "polytope": lambda: LinUCB(Polytope([[1, 0], [0, 1]]), ridge=Ridge(penalty=2)),
 }
 
 
@@ -161,7 +162,7 @@ def test_config_and_state_come_back(make):
 
 def test_a_state_of_another_dimension_is_refused():
     with pytest.raises(ValueError, match="not of dimension d = 3"):
-        LinUCB(dim=3, feature_bound=1).restore(LinUCB(Ball(1, 2)).state())
+        LinUCB(dim=3, ridge=Ridge(feature_bound=1)).restore(LinUCB(Ball(1, 2)).state())
 
 
 CALLS = [
@@ -205,7 +206,7 @@ def test_a_bad_call_changes_nothing(kind, call, message):
         ({"arms": [[1]], "dim": 1}, "give exactly one"),
         ({"dim": 0, "feature_bound": 1}, "dim = 0 must be an int >= 1"),
         ({"dim": True, "feature_bound": 1}, "dim = True must be an int >= 1"),
-        ({"dim": 2}, "needs feature_bound"),
+        ({"dim": 2}, "needs ridge=Ridge(feature_bound=...)"),
         ({"arms": [1, 2]}, "arms is of shape (2,)"),
         ({"arms": [[1], [math.nan]]}, "arms[1][0] is nan"),
         ({"arms": [[3, 4]], "feature_bound": 4}, "below the largest norm of arms, 5"),
@@ -216,7 +217,7 @@ def test_a_bad_call_changes_nothing(kind, call, message):
 )
 def test_what_is_no_setting_is_named(settings, message):
     with pytest.raises(InvalidInput, match=re.escape(message)):
-        LinUCB(**settings)
+        LinUCB(**ridged(settings))
 
 
 @pytest.mark.slow

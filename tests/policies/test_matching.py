@@ -55,7 +55,7 @@ def test_only_matchings_of_one_size_are_compiled():
 def test_the_policy_plays_its_matchings_live_plain_and_fast(shape, never):
     oracle = Matching(shape, [pair for pair in never if pair[0] < shape[0] and pair[1] < shape[1]])
     world = sf.LinearArms.embedded(shape[0] * shape[1], 4, 1)
-    policy = sf.C2UCB(world.X, oracle, theta_bound=0.8, noise=0.5)
+    policy = sf.C2UCB(world.X, oracle, ridge=sf.Ridge(theta_bound=0.8, noise=0.5))
     given = (policy.record, world, 3, [150])
     fast, _ = walked(c2ucb.walk, gram.init, *given)
     plain, _ = walked(loop.base_path, _kernels.init, *given)

@@ -204,7 +204,7 @@ X = np.array([[1.0, 0.0], [0.0, 1.0]])
         ),
         (sf.Plain(sf.LinUCB(sf.Ball(1, 2))), ENVIRONMENT, "agent 'a' plays points, or rows of a"),
         (
-            sf.Plain(sf.LinUCB(dim=2, feature_bound=1)),
+            sf.Plain(sf.LinUCB(dim=2, ridge=sf.Ridge(feature_bound=1))),
             ENVIRONMENT,
             "agent 'a' plays points, or rows of a context",
         ),

@@ -237,11 +237,11 @@ def linear_worlds(draw):
     X, theta = embedding(draw(st.integers(1, 8)), d, seed)
     if draw(st.booleans()):
         X = np.concatenate([X, X])
-    options = {
-        "radius": draw(st.sampled_from(["paper", "determinant"])),
-        "noise": draw(st.sampled_from([0.5, 1.0])),
-        "theta_bound": 0.75,
-    }
+    options = sf.Ridge(
+        radius=draw(st.sampled_from(["paper", "determinant"])),
+        noise=draw(st.sampled_from([0.5, 1.0])),
+        theta_bound=0.75,
+    )
     share, alpha = draw(cents), draw(cents)
     return X, theta, options, share, alpha, draw(st.integers(0, 99))
 
@@ -252,10 +252,10 @@ def test_linear_agents_make_the_same_plays_in_every_driver(world):
     X, theta, options, mu0, alpha, seed = world
     floor = sf.RewardFloor(mu0, alpha)
     agents = {
-        "printed": sf.gencb_clb(X, mu0, alpha, **options),
-        "competing": sf.GenCB(sf.LinUCB(X, **options), floor),
-        "plain": sf.Plain(sf.LinUCB(X, **options), floor),
-        "CLUCB": sf.CLUCB(X, mu0, alpha, 0.01, **options),
+        "printed": sf.gencb_clb(X, mu0, alpha, ridge=options),
+        "competing": sf.GenCB(sf.LinUCB(X, ridge=options), floor),
+        "plain": sf.Plain(sf.LinUCB(X, ridge=options), floor),
+        "CLUCB": sf.CLUCB(X, mu0, alpha, 0.01, ridge=options),
     }
     plan = Plan(agents, sf.LinearArms(X, theta), 150, seed, "all")
     assert not plan.stepwise
@@ -270,10 +270,10 @@ def test_so_do_agents_of_super_arms(world, k):
     oracle, mu0 = sf.TopK(k), round(share * k, 2)
     floor = sf.RewardFloor(mu0, alpha, (0, k))
     agents = {
-        "printed": sf.gencb_cccb(X, oracle, mu0, alpha, **options),
-        "competing": sf.GenCB(sf.C2UCB(X, oracle, **options), floor),
-        "plain": sf.Plain(sf.C2UCB(X, oracle, **options), floor),
-        "C3UCB": sf.C3UCB(X, oracle, mu0, alpha, 0.01, **options),
+        "printed": sf.gencb_cccb(X, oracle, mu0, alpha, ridge=options),
+        "competing": sf.GenCB(sf.C2UCB(X, oracle, ridge=options), floor),
+        "plain": sf.Plain(sf.C2UCB(X, oracle, ridge=options), floor),
+        "C3UCB": sf.C3UCB(X, oracle, mu0, alpha, 0.01, ridge=options),
     }
     plan = Plan(agents, sf.CombinatorialArms(X, theta, oracle), 150, seed, "all")
     assert not plan.stepwise

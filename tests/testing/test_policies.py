@@ -41,12 +41,13 @@ CASES = {
         reward_range=(-1, 2),
         unplayed_first=True,
     ),
-    "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], noise=0.5)),
-    "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, radius="determinant")),
+    "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
+    "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),
     "LinUCB of contexts": Case(lambda: sf.LinUCB(ROWS), rows),
     "LinUCB of any rows": Case(
-        lambda: sf.LinUCB(dim=3, feature_bound=2), lambda rng: rows(rng, (rng.integers(2, 6), 3))
+        lambda: sf.LinUCB(dim=3, ridge=sf.Ridge(feature_bound=2)),
+        lambda rng: rows(rng, (rng.integers(2, 6), 3)),
     ),
     "LinUCB of a ball": Case(lambda: sf.LinUCB(Ball(0.5, 3))),
     "LinUCB of a polytope": Case(lambda: sf.LinUCB(Polytope(ROWS))),

@@ -37,7 +37,7 @@ def gencb_clb(arms: Any, default: Any, alpha: Any, seed: Any = None, **options: 
     Source: Du, Wang, Huang 2021, Algorithm GenCB-CLB (supplement). ``arms``: features, shape
     (K, d), or a ``Ball`` or ``Polytope``; ``default``: mu0, the default's known reward; ``alpha``:
     the fraction of it one is willing to lose; ``options``: those of ``LinUCB``, such as
-    ``theta_bound``.
+    ``ridge``.
 
     >>> agent = gencb_clb([[1, 0], [0, 1]], default=0.5, alpha=0.5)
     >>> agent.update(agent.select())

@@ -18,6 +18,7 @@ from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.floors.interval import Interval
 from surefoot.oracles.base import whole
 from surefoot.policies.base import Label, Policy
+from surefoot.policies.options import unflat
 
 
 class Comparator(Agent):
@@ -43,7 +44,10 @@ class Comparator(Agent):
     def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; it builds its policy itself."""
         settings: Any = dict(
-            default=floor.default, alpha=floor.alpha, reward_range=floor.reward_range, **config
+            default=floor.default,
+            alpha=floor.alpha,
+            reward_range=floor.reward_range,
+            **unflat(config),
         )
         return cls(**settings)
 
@@ -128,7 +132,7 @@ class UnknownDefault(Comparator):
         """The inverse of ``config``; it builds its policy itself."""
         settings: Any = dict(
             default_range=floor.default, alpha=floor.alpha, reward_range=floor.reward_range,
-            **config,
+            **unflat(config),
         )  # fmt: skip
         return cls(**settings)
 

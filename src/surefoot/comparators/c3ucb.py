@@ -30,6 +30,7 @@ from surefoot.oracles import TopK, as_oracle
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, register
 from surefoot.policies.c2ucb import exact_sum, total
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
@@ -153,19 +154,15 @@ class C3UCB(Comparator):
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "determinant",
+        ridge: Ridge | None = None,
         reward_range: tuple[Any, Any] | None = None,
         seed: Any = None,
+        **old: Any,
     ) -> None:
         features = feature_rows(base_arms, "base_arms")
         self.bounds, self._config = combinatorial(
-            features, oracle, labels, delta, theta_bound=theta_bound,
-            feature_bound=feature_bound, noise=noise, ridge=ridge, radius=radius,
-        )  # fmt: skip
+            features, oracle, labels, delta, ridge_given(ridge, old, "C3UCB")
+        )
         most = self.bounds.oracle.size[1]
         paid = (0, most) if reward_range is None else reward_range
         super().__init__(self.bounds, default, alpha, paid, seed)
@@ -239,7 +236,7 @@ class SuperArms(Linear):
 
 
 def combinatorial(
-    features: Any, oracle: Any, labels: Any, delta: Any, kind: Any = SuperArms, **options: Any
+    features: Any, oracle: Any, labels: Any, delta: Any, options: Ridge, kind: Any = SuperArms
 ) -> tuple[Any, dict[str, Any]]:
     """The policy of C3UCB and its settings, from what a user gave."""
     checked = as_oracle(oracle, n_base=getattr(oracle, "n_base", None) or len(features))
@@ -247,7 +244,7 @@ def combinatorial(
         raise InvalidInput(
             f"oracle = {shown(oracle)} does not fit base_arms: {len(features)} base arms"
         )
-    given = ellipsoid(features, delta, "base_arms", checked.size[1], **options)
+    given = ellipsoid(features, delta, "base_arms", options, "determinant", checked.size[1])
     if getattr(checked, "f", None) is not None:
         raise InvalidInput(f"oracle = {shown(oracle)} has an f; C3UCB bounds the sum only")
     k = checked.k if type(checked) is TopK else 0  # another oracle's k may be anything

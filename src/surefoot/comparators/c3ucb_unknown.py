@@ -11,6 +11,7 @@ from surefoot.comparators.base import UnknownDefault, needed
 from surefoot.comparators.c3ucb import SuperArms, combinatorial
 from surefoot.comparators.ellipsoid import units_of_one
 from surefoot.floors import Terms
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
@@ -52,19 +53,16 @@ class C3UCBUnknown(UnknownDefault):
         horizon: int | None = None,
         *,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "determinant",
+        ridge: Ridge | None = None,
         default_range: tuple[Any, Any] | None = None,
         reward_range: tuple[Any, Any] | None = None,
         seed: Any = None,
+        **old: Any,
     ) -> None:
         self.horizon = needed(horizon)
         policy, config = combinatorial(
-            feature_rows(base_arms, "base_arms"), oracle, labels, delta, theta_bound=theta_bound,
-            feature_bound=feature_bound, noise=noise, ridge=ridge, radius=radius, kind=_WithDefault,
+            feature_rows(base_arms, "base_arms"), oracle, labels, delta,
+            ridge_given(ridge, old, "C3UCBUnknown"), _WithDefault,
         )  # fmt: skip
         self.bounds, self._config = policy, config
         paid = (0, policy.oracle.size[1]) if reward_range is None else reward_range

@@ -26,6 +26,7 @@ from surefoot.comparators.ellipsoid import (
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels, itself, one, register
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
@@ -86,8 +87,8 @@ class CLUCB(Comparator):
       larger by more than that one (Abbasi-Yadkori et al. 2011, as a public third-party code has it)
 
     ``arms``: features, shape (K, d); ``select(context=X_t)`` of that shape replaces them at one
-    play. ``theta_bound`` B, ``feature_bound`` D (None: the largest norm), ``noise`` sigma (1/2 is
-    enough for rewards in [0, 1]), ``ridge`` lambda (None: max(1, D^2)). ``clip``: means are at
+    play. ``ridge``: a ``Ridge`` with B (``theta_bound``), D (``feature_bound``), sigma (``noise``),
+    lambda and the radius, "paper" if it names none. ``clip``: means are at
     least r_min, so the bound is too; recalled as an option of the paper. Choices of ours: ties
     go to the lowest arm within 1e-9; the bound is rounded down to the books' unit; a pending play
     counts at r_min.
@@ -114,20 +115,15 @@ class CLUCB(Comparator):
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "paper",
+        ridge: Ridge | None = None,
         clip: bool = True,
         reward_range: tuple[Any, Any] = (0, 1),
         seed: Any = None,
+        **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")
-        given = ellipsoid(
-            features, delta, "arms", theta_bound=theta_bound, feature_bound=feature_bound,
-            noise=noise, ridge=ridge, radius=radius,
-        )  # fmt: skip
+        options = ridge_given(ridge, old, "CLUCB")
+        given = ellipsoid(features, delta, "arms", options, "paper")
         if not isinstance(clip, bool):
             raise InvalidInput(f"clip = {shown(clip)} must be True or False")
         least = float(exact_range(reward_range)[0]) if clip else -math.inf

@@ -21,6 +21,7 @@ from surefoot.comparators.ellipsoid import (
 )
 from surefoot.floors import Terms
 from surefoot.oracles.base import whole
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 GRID = tuple(0.01 * 1.6**k for k in range(12))
@@ -84,22 +85,17 @@ class CLUCB2(Comparator):
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "determinant",
+        ridge: Ridge | None = None,
         checkpoint: int = 1,
         reward_range: tuple[Any, Any] = (0, 1),
         seed: Any = None,
+        **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")
         chance = failure(delta)
         share = chance / 3
-        given = ellipsoid(
-            features, share, "arms", theta_bound=theta_bound, feature_bound=feature_bound,
-            noise=noise, ridge=ridge, radius=radius,
-        )  # fmt: skip
+        options = ridge_given(ridge, old, "CLUCB2")
+        given = ellipsoid(features, share, "arms", options, "determinant")
         self.checkpoint = whole(checkpoint, "checkpoint", 1)
         self._level = -math.log(share)
         self._config = {**given.config, "delta": chance, "checkpoint": self.checkpoint}

@@ -12,6 +12,7 @@ from surefoot.comparators.clucb import KERNELS, CLUCBRecord
 from surefoot.comparators.ellipsoid import NOW, SUM, TRIED, Linear, ellipsoid, lower, units_of_one
 from surefoot.floors import Terms
 from surefoot.policies import _ridge
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
@@ -52,21 +53,17 @@ class CLUCBUnknown(UnknownDefault):
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "paper",
+        ridge: Ridge | None = None,
         default_range: tuple[Any, Any] | None = None,
         reward_range: tuple[Any, Any] = (0, 1),
         seed: Any = None,
+        **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")
         row = feature_rows([default_features], "default_features", features.shape[1], 1)
         given = ellipsoid(
             feature_rows([*features.tolist(), *row.tolist()], "arms"), delta,
-            "arms and default_features", theta_bound=theta_bound, feature_bound=feature_bound,
-            noise=noise, ridge=ridge, radius=radius,
+            "arms and default_features", ridge_given(ridge, old, "CLUCBUnknown"), "paper",
         )  # fmt: skip
         self._config = given.config
         self._default_row = row.ravel().tolist()

@@ -20,8 +20,8 @@ from surefoot.comparators.base import failure
 from surefoot.floors import Floor
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels
-from surefoot.policies._optimist import Optimist
 from surefoot.policies.linucb import arm_names
+from surefoot.policies.options import Ridge, flat, norm_of
 from surefoot.policies.sets import Features, feature_rows, norms, within
 
 SCORES, NOW, SUM, TRIED = range(6, 10)
@@ -75,16 +75,25 @@ def add_row(total: Any, features: Any, row: int) -> None:
         total[i] += features[row * d + i]
 
 
-def ellipsoid(features: Features, delta: Any, what: str, rows: int = 1, **options: Any) -> Given:
-    """Options as the user gave them, checked; ``rows``: the most features one turn observes."""
+def ellipsoid(
+    features: Features, delta: Any, what: str, options: Ridge, usual: str, rows: int = 1
+) -> Given:
+    """What follows from a user's options; ``rows``: the most features one turn observes.
+
+    ``usual``: the radius where the options name none.
+    """
     chance = failure(delta)
-    checked = Optimist(features.shape[1], float(norms(features).max()), rows, **options)
-    within(features, checked.feature_bound, what)
+    filled = options.filled(float(norms(features).max()), usual)
+    bound, penalty = filled.feature_bound, filled.penalty
+    assert bound is not None
+    assert penalty is not None
+    within(features, bound, what)
+    growth, bias = norm_of(filled, rows)
     settings = Ellipsoid(
-        checked.d, checked.ridge, checked.noise, checked.bias, checked.growth, -math.log(chance),
-        checked.radius == "determinant",
+        features.shape[1], penalty, filled.noise, bias, growth, -math.log(chance),
+        filled.radius == "determinant",
     )  # fmt: skip
-    return Given(settings, checked.feature_bound, {"delta": chance, **checked.settings()})
+    return Given(settings, bound, {"delta": chance, **flat(filled)})
 
 
 class Given(NamedTuple):

@@ -5,7 +5,19 @@ from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.klucb import KLUCB
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
+from surefoot.policies.options import Ridge
 from surefoot.policies.sets import Ball, Polytope
 from surefoot.policies.ucb1 import UCB1
 
-__all__ = ["C2UCB", "KLUCB", "MVUCB", "UCB1", "Ball", "LinUCB", "Policy", "Polytope", "Scoring"]
+__all__ = [
+    "C2UCB",
+    "KLUCB",
+    "MVUCB",
+    "UCB1",
+    "Ball",
+    "LinUCB",
+    "Policy",
+    "Polytope",
+    "Ridge",
+    "Scoring",
+]

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import math
-import warnings
 from typing import Any, Self
 
 import numpy as np
@@ -16,9 +14,8 @@ from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
 from surefoot.policies import _compiled, _ridge
 from surefoot.policies._compiled import LIVE, Live
-from surefoot.policies.sets import MOST, positive
-
-_RADII = ("paper", "determinant")
+from surefoot.policies.options import Ridge, flat, norm_of, unflat
+from surefoot.policies.sets import MOST
 
 CHOOSE, SCORE, TOP, LEARN = range(4)
 """The compiled wrappers of a linear policy."""
@@ -76,45 +73,19 @@ class Optimist:
     ``growth``: how many observations a turn may bring, for the radius.
     """
 
-    def __init__(
-        self,
-        d: int,
-        widest: float,
-        growth: int = 1,
-        *,
-        theta_bound: Any,
-        feature_bound: Any,
-        noise: Any,
-        ridge: Any,
-        radius: Any,
-    ) -> None:
+    usual = "paper"
+    """The radius of a policy whose options name none."""
+
+    def __init__(self, d: int, widest: float, options: Ridge, growth: int = 1) -> None:
         self.d = d
-        self.theta_bound = float(exact(theta_bound, "theta_bound"))
-        if not 0 <= self.theta_bound <= MOST:
-            raise InvalidInput(
-                f"theta_bound = {shown(theta_bound)} must be >= 0 and at most {MOST:g}"
-            )
-        self.noise = positive(noise, "noise")
-        self.feature_bound = (
-            widest if feature_bound is None else positive(feature_bound, "feature_bound")
-        )
-        least = max(1.0, self.feature_bound**2)
-        self.ridge = least if ridge is None else float(exact(ridge, "ridge"))
-        if not 0 < self.ridge <= MOST**2:
-            raise InvalidInput(f"ridge = {shown(ridge)} must be > 0 and at most {MOST**2:g}")
-        if self.ridge < least:
-            warnings.warn(
-                f"ridge = {shown(ridge)} is below max(1, feature_bound^2) = {least:.6g}, from "
-                "where on the paper's regret bound holds",
-                stacklevel=3,
-            )
-        if radius not in _RADII:
-            raise InvalidInput(f"radius = {shown(radius)} must be one of {_RADII}")
-        self.radius = str(radius)
+        self.options = filled = options.filled(widest, self.usual)
+        assert filled.feature_bound is not None
+        assert filled.penalty is not None
+        self.theta_bound, self.feature_bound = filled.theta_bound, filled.feature_bound
+        self.noise, self.ridge, self.radius = filled.noise, filled.penalty, str(filled.radius)
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
-        self.growth = growth * (self.feature_bound / math.sqrt(self.ridge)) ** 2
-        self.bias = math.sqrt(self.ridge) * self.theta_bound
+        self.growth, self.bias = norm_of(filled, growth)
         self._compiled = _compiled.ready(Optimist)
         self._begin(0, _ridge.fresh(d, self.ridge))
 
@@ -202,19 +173,13 @@ class Optimist:
         self._begin(int(state["turns"]), rows)
 
     def settings(self) -> dict[str, Any]:
-        """The arguments both policies take."""
-        return {
-            "theta_bound": self.theta_bound,
-            "feature_bound": self.feature_bound or None,
-            "noise": self.noise,
-            "ridge": self.ridge,
-            "radius": self.radius,
-        }
+        """The options, as a saved file has them."""
+        return flat(self.options)
 
     @classmethod
     def from_config(cls, config: dict[str, Any]) -> Self:
         """The inverse of ``config``."""
-        return cls(**config)
+        return cls(**unflat(config))
 
 
 def reward_given(reward: Any, what: str = "reward") -> float:

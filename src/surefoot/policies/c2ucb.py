@@ -19,6 +19,7 @@ from surefoot.policies._kernels import Kernels, no_pledge, register
 from surefoot.policies._optimist import TOP, Optimist, reward_given
 from surefoot.policies.base import score_given
 from surefoot.policies.linucb import arm_names
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows, norms, within
 
 SuperArm = tuple[int, ...]
@@ -138,13 +139,13 @@ class C2UCB(Optimist):
         V += sum_{e in A} x_e x_e',   b += sum_{e in A} r_e x_e
 
     Source: Du, Wang, Huang 2021, Algorithm GenCB-CCCB (supplement), for noise = 1; nothing is
-    clipped. ``radius="determinant"`` as in ``LinUCB``. m counts this policy's own turns.
+    clipped. ``Ridge(radius="determinant")`` as in ``LinUCB``. m counts this policy's own turns.
 
     ``base_arms``: the features, shape (K, d); a context of that shape replaces them at its play.
     ``oracle``: a callable from K weights to the base arms of the best super arm, as ``TopK(3)``;
     it breaks ties. ``f(super_arm, weights) -> float``: the value of a super arm, monotone and
     Lipschitz in the weights; None for the oracle's own attribute ``f``, and the sum if it has none.
-    ``labels``: names of the base arms. The other arguments are those of ``LinUCB``. Raises
+    ``labels``: names of the base arms. ``ridge`` as in ``LinUCB``. Raises
     InvalidInput for what does not fit, and on a call for features that are not finite, of another
     shape or longer than L and for an oracle's answer that is no set of base arms; nothing is
     changed then.
@@ -174,11 +175,8 @@ class C2UCB(Optimist):
         *,
         labels: Sequence[Any] | None = None,
         f: Callable[[SuperArm, Any], float] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "paper",
+        ridge: Ridge | None = None,
+        **old: Any,
     ) -> None:
         self.features = feature_rows(base_arms, "base_arms")
         self.n_arms, d = self.features.shape
@@ -188,10 +186,8 @@ class C2UCB(Optimist):
             raise InvalidInput(f"f = {shown(f)} must be a function of (super_arm, weights)")
         self.f = getattr(oracle, "f", None) if f is None else f
         self._own_f = f
-        super().__init__(
-            d, float(norms(self.features).max()), self.n_arms, theta_bound=theta_bound,
-            feature_bound=feature_bound, noise=noise, ridge=ridge, radius=radius,
-        )  # fmt: skip
+        options = ridge_given(ridge, old, "C2UCB")
+        super().__init__(d, float(norms(self.features).max()), options, self.n_arms)
         within(self.features, self.feature_bound, "base_arms")
         self._flat = self._flattened(self.features)
         self._any_k = _of(oracle, "top_k")

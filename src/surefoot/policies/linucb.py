@@ -16,6 +16,7 @@ from surefoot.policies._compiled import listed
 from surefoot.policies._kernels import Kernels, itself, no_pledge, one, register
 from surefoot.policies._optimist import Optimist, reward_given
 from surefoot.policies.base import arm_labels
+from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import Ball, Polytope, feature_rows, no_rows, norms, point_given, within
 
 SETS: dict[str, type[Ball] | type[Polytope]] = {"Ball": Ball, "Polytope": Polytope}
@@ -63,7 +64,7 @@ class LinUCB(Optimist):
         beta = noise*sqrt(d ln(2 m^2 (1 + m L^2/lambda))) + sqrt(lambda)*S
 
     Source: Du, Wang, Huang 2021, Algorithm GenCB-CLB (supplement), the argmax line, for noise = 1;
-    1/2 is enough for rewards in [0, 1]. ``radius="determinant"`` takes
+    1/2 is enough for rewards in [0, 1]. ``Ridge(radius="determinant")`` takes
     noise*sqrt(ln det(V/lambda^d) + 2 ln(2 m^2)) in its place, Theorem 2 of Abbasi-Yadkori, Pal,
     Szepesvari 2011 at the same level 1/(2 m^2). m counts this policy's own turns. Ties, up to
     1e-9*max(1, |max|), go to the lowest row (ours).
@@ -71,9 +72,8 @@ class LinUCB(Optimist):
     ``arms``: the features, shape (K, d), or a ``Ball`` or ``Polytope``, whose points are the
     actions; or ``dim=d``: the rows, any number of them, come with each play as its context, and
     an arm is a row's number. A context of shape (K, d) replaces the features of ``arms`` at that
-    play. ``labels``: names of the K arms. ``theta_bound``: S >= ||theta*||. ``feature_bound``: L,
-    None for the largest norm of ``arms``, required with ``dim``. ``ridge``: lambda, None for
-    max(1, L^2); a smaller one warns. Raises InvalidInput for what does not fit, and on a call for
+    play. ``labels``: names of the K arms. ``ridge``: a ``Ridge`` with S, L, noise, lambda and the
+    radius; L is required with ``dim``. Raises InvalidInput for what does not fit, and on a call for
     features that are not finite, of another shape or longer than L; nothing is changed then.
 
     >>> import numpy as np
@@ -98,12 +98,10 @@ class LinUCB(Optimist):
         *,
         dim: int | None = None,
         labels: Sequence[Any] | None = None,
-        theta_bound: float = 1.0,
-        feature_bound: float | None = None,
-        noise: float = 1.0,
-        ridge: float | None = None,
-        radius: str = "paper",
+        ridge: Ridge | None = None,
+        **old: Any,
     ) -> None:
+        options = ridge_given(ridge, old, "LinUCB")
         self.set = _set_given(arms)
         self.features = None
         if (arms is None) == (dim is None):
@@ -114,22 +112,21 @@ class LinUCB(Optimist):
         if dim is not None:
             if isinstance(dim, bool) or not isinstance(dim, int | np.integer) or dim < 1:
                 raise InvalidInput(f"dim = {shown(dim)} must be an int >= 1")
-            if feature_bound is None:
-                raise InvalidInput("dim = ... needs feature_bound: the largest norm of a row")
+            if options.feature_bound is None:
+                raise InvalidInput(
+                    "dim = ... needs ridge=Ridge(feature_bound=...): the largest norm of a row"
+                )
             d, widest = int(dim), 0.0
         elif self.set is not None:
             d, widest = self.set.d, self.set.bound
         else:
             self.features = feature_rows(arms, "arms")
             d, widest = self.features.shape[1], float(norms(self.features).max())
-        super().__init__(
-            d, widest, theta_bound=theta_bound, feature_bound=feature_bound, noise=noise,
-            ridge=ridge, radius=radius,
-        )  # fmt: skip
+        super().__init__(d, widest, options)
         if widest > self.feature_bound * (1 + 1e-9):
             raise InvalidInput(
-                f"feature_bound = {shown(feature_bound)} is below the largest norm of arms, "
-                f"{widest:.6g}"
+                f"feature_bound = {shown(options.feature_bound)} is below the largest norm of "
+                f"arms, {widest:.6g}"
             )
         self.numbered = self.set is None
         if self.features is None and labels is not None:

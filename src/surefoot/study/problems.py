@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from math import sqrt
 from typing import Any, ClassVar, Literal
 
@@ -17,7 +18,7 @@ from surefoot.environments.mean_variance import best_mean_variance
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.oracles import TopK
-from surefoot.policies import C2UCB, MVUCB, UCB1, LinUCB
+from surefoot.policies import C2UCB, MVUCB, UCB1, LinUCB, Ridge
 from surefoot.study.panel import Bounds, Panel, Words, ours
 
 
@@ -139,9 +140,9 @@ class LinearPanel(Panel):
         return round(self.ratio * self.top, 4)
 
     @property
-    def fitted(self) -> dict[str, Any]:
+    def fitted(self) -> Ridge:
         """What every policy is told of the instance: S, and R; L and lambda follow."""
-        return {"theta_bound": sqrt(0.5), "noise": float(self.noise)}
+        return Ridge(theta_bound=sqrt(0.5), noise=float(self.noise))
 
     @property
     def told(self) -> dict[str, float]:
@@ -206,11 +207,11 @@ class CLB(LinearPanel):
     def agents(self) -> dict[str, Agent]:
         """The paper's three curves."""
         X, mu0, alpha = self.environment().X, self.pays, self.alpha
-        comparator = {**self.fitted, "noise": self.sigma, "radius": self.radius}
+        comparator = replace(self.fitted, noise=self.sigma, radius=self.radius)
         return {
-            "GenCB": gencb_clb(X, mu0, alpha, **self.fitted),
-            "LinUCB": Plain(LinUCB(X, **self.fitted), RewardFloor(mu0, alpha)),
-            "CLUCB": CLUCB(X, mu0, alpha, self.level(self.delta), **comparator),
+            "GenCB": gencb_clb(X, mu0, alpha, ridge=self.fitted),
+            "LinUCB": Plain(LinUCB(X, ridge=self.fitted), RewardFloor(mu0, alpha)),
+            "CLUCB": CLUCB(X, mu0, alpha, self.level(self.delta), ridge=comparator),
         }
 
     def bounds(self) -> Bounds:
@@ -290,12 +291,12 @@ class CCCB(LinearPanel):
         """The paper's three curves."""
         X, mu0, alpha = self.environment().X, self.pays, self.alpha
         floor = RewardFloor(mu0, alpha, (0, self.size))
-        comparator = {**self.fitted, "noise": self.sigma, "radius": self.radius}
+        comparator = replace(self.fitted, noise=self.sigma, radius=self.radius)
         level = self.level(self.delta)
         return {
-            "GenCB": gencb_cccb(X, self.oracle, mu0, alpha, **self.fitted),
-            "C2UCB": Plain(C2UCB(X, self.oracle, **self.fitted), floor),
-            "C3UCB": C3UCB(X, self.oracle, mu0, alpha, level, **comparator),
+            "GenCB": gencb_cccb(X, self.oracle, mu0, alpha, ridge=self.fitted),
+            "C2UCB": Plain(C2UCB(X, self.oracle, ridge=self.fitted), floor),
+            "C3UCB": C3UCB(X, self.oracle, mu0, alpha, level, ridge=comparator),
         }
 
     def bounds(self) -> Bounds:

@@ -35,7 +35,9 @@ RADII = ["paper", "determinant"]
 def settings(case, k, radius):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a small ridge
-        return sf.C2UCB(rows(case), TopK(k), noise=0.5, ridge=CASES[case][4], radius=radius)
+        return sf.C2UCB(
+            rows(case), TopK(k), ridge=sf.Ridge(noise=0.5, penalty=CASES[case][4], radius=radius)
+        )
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -69,7 +71,9 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
     competed = 0
     for seed in range(4):
         world = sf.LinearArms.embedded(8, 4, seed)
-        policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
+        policy = sf.C2UCB(
+            world.X, TopK(3), ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
+        ).record
         given = (policy, world, seed, [50, 250], rival, scale)
         fast, _ = walked(c2ucb.walk, gram.init, *given)
         plain, _ = walked(loop.base_path, _kernels.init, *given)
@@ -87,7 +91,9 @@ def test_a_super_arm_that_surely_leads_is_not_selected_anew(monkeypatch, radius)
         return calls[-1]
 
     monkeypatch.setattr(c2ucb, "choose", counted)
-    policy = sf.C2UCB(world.X, TopK(3), theta_bound=0.8, noise=0.5, radius=radius).record
+    policy = sf.C2UCB(
+        world.X, TopK(3), ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
+    ).record
     walked(c2ucb.walk, gram.init, policy, world, 1, [2000])
     assert 0 < len(calls) < 1000
 
@@ -112,7 +118,7 @@ def of_paths(seed, horizon):
     radius = str(random.choice(RADII))
 
     def policy():
-        return sf.C2UCB(X, oracle, theta_bound=0.8, noise=0.5, radius=radius)
+        return sf.C2UCB(X, oracle, ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius))
 
     agents = {"Plain": sf.Plain(policy(), sf.RewardFloor(mu0, 0.1, (0, most)))}
     for alpha in (0.01, 0.1, 0.3):

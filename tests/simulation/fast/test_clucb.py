@@ -17,15 +17,14 @@ def cases(random):
     """One plan of single arms and one of super arms."""
     d, seed = int(random.integers(2, 10)), int(random.integers(2**32))
     K, horizon = int(random.integers(1, 2 * d + 1)), int(random.choice([200, 1500]))
-    options = {
-        "theta_bound": 0.7072, "noise": 0.5, "radius": str(random.choice(["paper", "determinant"]))
-    }  # fmt: skip
+    radius = str(random.choice(["paper", "determinant"]))
+    options = sf.Ridge(theta_bound=0.7072, noise=0.5, radius=radius)
     mu0, k = round(float(random.uniform(0.1, 0.9)), 2), int(random.integers(1, min(K, 4) + 1))
     line = sf.LinearArms.embedded(K, d, seed)
-    agents = {"CLUCB": sf.CLUCB(line.X, mu0, 0.1, 0.01, **options)}
+    agents = {"CLUCB": sf.CLUCB(line.X, mu0, 0.1, 0.01, ridge=options)}
     yield Plan(agents, line, horizon, seed, "all")
     sets = sf.CombinatorialArms.embedded(K, d, sf.TopK(k), seed)
-    agents = {"C3UCB": sf.C3UCB(sets.X, sf.TopK(k), mu0 * k, 0.1, 0.01, **options)}
+    agents = {"C3UCB": sf.C3UCB(sets.X, sf.TopK(k), mu0 * k, 0.1, 0.01, ridge=options)}
     yield Plan(agents, sets, horizon, seed, "all")
 
 
@@ -59,7 +58,7 @@ def carried(policy, state):
 
 def test_what_is_carried_along_is_what_the_matrices_say():
     env = sf.LinearArms.embedded(6, 4, 5)
-    policy = sf.CLUCB(env.X, 0.5, 0.1, theta_bound=1).policy.record
+    policy = sf.CLUCB(env.X, 0.5, 0.1, ridge=sf.Ridge(theta_bound=1)).policy.record
     state, random = clucb.init(policy, 6), np.random.default_rng(1)
     twin, z = Ridge(4, policy.ridge), np.zeros(4)
     for _ in range(2500):  # past two renewals

@@ -59,7 +59,9 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
     competed = 0
     for seed in range(4):
         world = sf.LinearArms.embedded(8, 4, seed)
-        policy = sf.LinUCB(world.X, theta_bound=0.8, noise=0.5, radius=radius).record
+        policy = sf.LinUCB(
+            world.X, ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
+        ).record
         given = (policy, world, seed, [100, 500], rival, scale)
         fast, _ = walked(linucb.walk, gram.init, *given)
         plain, _ = walked(loop.base_path, _kernels.init, *given)
@@ -73,7 +75,7 @@ def test_while_a_leader_surely_leads_no_radius_is_computed(monkeypatch, radius):
     calls, beta = [], gram.beta
     monkeypatch.setattr(gram, "beta", lambda *given: calls.append(given) or beta(*given))
     world = sf.LinearArms.embedded(8, 4, 1)
-    policy = sf.LinUCB(world.X, noise=0.1, radius=radius).record
+    policy = sf.LinUCB(world.X, ridge=sf.Ridge(noise=0.1, radius=radius)).record
     walked(linucb.walk, gram.init, policy, world, 1, [4000])
     assert 4000 / linucb.RADIUS_EVERY < len(calls) < 2000
 
@@ -108,7 +110,7 @@ def test_a_long_feature_and_a_small_lambda_lose_no_digits():
     """One step alone would leave 1/lambda - 1/lambda."""
     X = np.array([[1e3, 1e3], [1e3, -1e3]])
     with pytest.warns(UserWarning, match="is below"):
-        policy = sf.LinUCB(X, ridge=1e-9)
+        policy = sf.LinUCB(X, ridge=sf.Ridge(penalty=1e-9))
     blocks, state = walked(linucb.walk, gram.init, policy.record, environment(2), 5, [40])
     assert set(blocks[0].arms) == {0, 1}
     assert np.allclose(state[gram.NORMS], [1 / n for n in state[gram.COUNTS]], rtol=1e-9)
