@@ -20,7 +20,7 @@ import numpy as np
 import surefoot as sf
 from surefoot.floors import Account, Terms
 from surefoot.floors.events import EXPIRE, SETTLE, Move, Record, decided, step
-from surefoot.theory.sequential import Shortfall
+from surefoot.live.shortfall import Shortfall
 
 Rows = list[list[str]]
 Step = Callable[..., Move]

@@ -8,7 +8,7 @@ from surefoot.errors import InvalidInput
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
 from surefoot.live.monitor import DefaultMonitor, Monitors, watch
-from surefoot.theory.sequential import Shortfall
+from surefoot.live.shortfall import Shortfall
 
 
 @pytest.fixture

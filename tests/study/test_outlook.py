@@ -14,7 +14,7 @@ from surefoot.errors import InvalidInput
 from surefoot.study import outlook
 from surefoot.study.experiment import write
 from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, Prospects, spaced
-from surefoot.theory.self_funding import default_share
+from surefoot.study.self_funding import default_share
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
 

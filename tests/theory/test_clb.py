@@ -25,8 +25,6 @@ def test_lambda_is_the_least_the_theorem_allows_unless_given():
     assert clb.gencb(7, **GAP, L=0.5)(50) == clb.gencb(7, **GAP, L=0.5, lam=1)(50)
     with pytest.raises(InvalidInput, match=r"lam = 3 is below max\(1, L\^2\) = 4"):
         clb.gencb(7, **GAP, L=2, lam=3)
-    with pytest.raises(InvalidInput, match="lam = 3"):
-        clb.clucb_explicit(7, **GAP, L=2, lam=3)
     assert clb.gencb_proved(7, **GAP, L=2, lam=3)(50) > 0
 
 
@@ -37,16 +35,6 @@ def test_table_1_rows_by_hand():
     assert one["regular arms"] == two["regular arms"] == pytest.approx(regular)
     assert one["default arm"] == pytest.approx(49 / 0.01 * inner)
     assert two["default arm"] == pytest.approx(49 / 0.0001 * inner)
-
-
-def test_clucb_of_kazerouni_et_al_by_hand():
-    parts = clb.clucb_explicit(7, **GAP, delta=0.001, L=2, S=3, lam=4, sigma=0.5).parts(1000)
-    assert parts["regular arms"] == pytest.approx(7 * log(2 * 1000 / (4 * 0.001)) * sqrt(1000))
-    spread = 3 * 2 + 0.5
-    count = 1 + 114 * 49 * spread**2 / 0.107 * log(
-        62 * 7 * spread / (sqrt(0.001) * 0.107)
-    ) ** 2  # fmt: skip
-    assert parts["default arm"] == pytest.approx(count * 0.1 / 0.007)
 
 
 def test_linucb_by_hand():
@@ -87,7 +75,7 @@ def test_the_elliptical_potential_holds_with_its_constant_for_every_lambda(lam):
 def test_gencb_pays_for_the_default_once_and_the_others_for_ever(bound):
     T = np.geomspace(10, 1e9, 9)
     assert np.ptp(bound(5, **GAP).parts(T)["default arm"]) == 0
-    for rival in (clb.clucb(5, 0.01), clb.clucb2(5, 0.01), clb.clucb_explicit(5, **GAP)):
+    for rival in (clb.clucb(5, 0.01), clb.clucb2(5, 0.01)):
         assert (np.diff(rival.parts(T)["default arm"]) > 0).all()
         assert rival.kind == "H"
 
@@ -103,7 +91,6 @@ def test_only_what_is_proved_is_trusted():
         clb.gencb(5, **GAP),
         clb.clucb(5, 0.1),
         clb.clucb2(5, 0.1),
-        clb.clucb_explicit(5, **GAP),
     ]
     assert not any(order.trusted for order in orders)
     assert clb.linucb(5).trusted
@@ -121,7 +108,7 @@ def test_only_what_is_proved_is_trusted():
         ({"default": 0.9}, "default = 0.9 is not below"),
     ],
 )
-@pytest.mark.parametrize("bound", [clb.gencb, clb.gencb_proved, clb.clucb_explicit])
+@pytest.mark.parametrize("bound", [clb.gencb, clb.gencb_proved])
 def test_a_problem_the_theorem_does_not_cover_is_refused(bound, change, words):
     with pytest.raises(InvalidInput, match=words):
         bound(**{"d": 5, **GAP, **change})

@@ -13,8 +13,8 @@ from typing import Any, NamedTuple
 from surefoot._exact import Unit
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
-from surefoot.theory._inputs import fraction
-from surefoot.theory.sequential import Shortfall, Stretch
+from surefoot.live.shortfall import Shortfall, Stretch
+from surefoot.theory.inputs import fraction
 
 DELTA = 0.01
 """With which probability a default that keeps its word is called below, unless said otherwise."""

@@ -19,12 +19,11 @@ from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
 from surefoot.simulation.result import spread
-from surefoot.study import flights, log
+from surefoot.study import flights, log, self_funding
 from surefoot.study.files import versions
 from surefoot.study.numbers import amount, counted, full
 from surefoot.study.runs import Simulation
 from surefoot.study.verdict import few, margin, side
-from surefoot.theory import self_funding
 
 if TYPE_CHECKING:
     import polars as pl

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot.study import style
+from surefoot.study import self_funding, style
 from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Findings
 from surefoot.study.numbers import amount, percent, tick
 from surefoot.study.outlook import PLAUSIBLE, POOR, Prospects
-from surefoot.theory import self_funding
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

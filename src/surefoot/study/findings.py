@@ -8,11 +8,12 @@ import numpy as np
 
 from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
+from surefoot.study import default_plays
 from surefoot.study.numbers import brief
 from surefoot.study.panel import Panel
 from surefoot.study.results import curves, plays
 from surefoot.study.verdict import estimate, few, margin
-from surefoot.theory import Bound, default_plays
+from surefoot.theory import Bound
 
 if TYPE_CHECKING:
     import polars as pl
@@ -257,7 +258,7 @@ def predicted_default_plays(panel: Panel, frame: pl.DataFrame) -> dict[str, floa
     """The guarded agent's default plays by the horizon, predicted from the unguarded policy alone.
 
     Its realised regret mu_* m - R_m, at the checkpoints of each run, is what
-    ``theory.default_plays.predicted`` asks for; mean, least and most over the runs. None for a
+    ``default_plays.predicted`` asks for; mean, least and most over the runs. None for a
     floor that is not on reward, and where the default is the best.
 
     Holds when: as ``predicted``. It knows the regret at the checkpoints only, so it may predict

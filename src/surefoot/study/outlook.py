@@ -18,12 +18,12 @@ from surefoot.simulation import Plan
 from surefoot.simulation.checks import positive
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
+from surefoot.study import self_funding
 from surefoot.study.backtest import MAX_ARMS, MAX_RUNS, POLICIES, explorable, gain
 from surefoot.study.files import versions
 from surefoot.study.numbers import amount, full, percent
 from surefoot.study.runs import Simulation
 from surefoot.study.verdict import few, margin
-from surefoot.theory import self_funding
 
 PLAUSIBLE: Final = "plausible"
 """The arms as planned for."""

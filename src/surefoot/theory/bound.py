@@ -8,10 +8,11 @@ from typing import Any, Literal
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.theory._inputs import Curve, Floats, number, plays
+from surefoot.theory.inputs import Curve, Floats, number, plays
 
 REGULAR = "regular arms"
 DEFAULT = "default arm"
+TABLE = "order only, as printed in the table"
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,6 +78,11 @@ class Bound:
         terms = tuple(replace(term, curve=_times(factor, term.curve)) for term in self.terms)
         note = "; ".join(filter(None, [self.note, f"scaled by {factor:.4g}"]))
         return replace(self, terms=terms, trusted=False, note=note)
+
+
+def order(name: str, kind: Literal["E", "H"], source: str, note: str, *terms: Term) -> Bound:
+    """A bound of which only the order is meant."""
+    return Bound(name, terms, kind, source, trusted=False, note=note)
 
 
 def constant(value: float) -> Curve:

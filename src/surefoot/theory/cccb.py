@@ -12,10 +12,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.theory._inputs import Curve, Floats, alpha_of, delta_of, gap0, positive, whole
-from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term, constant
-from surefoot.theory.clb import FAILURES, features, theorem_ridge
+from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
+from surefoot.theory.clb import UNCHECKED, ellipsoid, features, theorem_ridge
 from surefoot.theory.general import gencb as gencb_over
+from surefoot.theory.inputs import Curve, Floats, alpha_of, delta_of, positive, stakes, whole
 
 
 def c2ucb(
@@ -57,17 +57,9 @@ def c2ucb(
 def _c2ucb(
     d: Any, K: Any, P: Any, L: Any, S: Any, lam: Any, widest_gap: Any
 ) -> tuple[Curve, float, int]:
-    n, length, size, ridge = features(d, L, S, lam)
     arms, lipschitz = _arms(K, P)
-    k = arms * length**2 / ridge
-    g = k / math.log1p(k)
     widest = float(arms) if widest_gap is None else positive(widest_gap, "widest_gap", "None: K")
-
-    def curve(T: Floats) -> Floats:
-        beta: Floats = np.sqrt(n * np.log(2 * T**2 * (1 + T * k))) + math.sqrt(ridge) * size
-        return 2 * lipschitz * beta * np.sqrt(g * n * T * np.log1p(T * k / n))
-
-    return curve, FAILURES * widest, arms
+    return *ellipsoid(d, L, S, lam, widest, arms, lipschitz), arms
 
 
 def _arms(K: Any, P: Any) -> tuple[int, float]:
@@ -76,16 +68,9 @@ def _arms(K: Any, P: Any) -> tuple[int, float]:
 
 
 def gencb(
-    d: Any,
-    K: Any,
-    default: Any,
-    best: Any,
-    alpha: Any,
-    P: Any = 1,
-    L: Any = 1,
-    S: Any = 1,
-    lam: Any = None,
-) -> Bound:
+    d: Any, K: Any, default: Any, best: Any, alpha: Any,
+    P: Any = 1, L: Any = 1, S: Any = 1, lam: Any = None,
+) -> Bound:  # fmt: skip
     """GenCB-CCCB, Theorem 4: what stands inside its O(), with the Delta0 its print has lost.
 
         O( P d ln(K L T/lambda) sqrt(T) + D^2 Delta0 / (a c) * [ln(D / (a c))]^2 ),
@@ -107,45 +92,28 @@ def gencb(
     n, length, size, ridge = features(d, L, S, lam)
     theorem_ridge(ridge, length)
     arms, lipschitz = _arms(K, P)
-    mu0, gap = gap0(default, best)
-    a = alpha_of(alpha) * mu0
-    D, u = arms + lipschitz * math.sqrt(ridge) * size * n, a * (gap + a)
-    return Bound(
-        name="GenCB-CCCB",
-        terms=(
-            Term(
-                REGULAR,
-                "P d ln(K L T/lambda) sqrt(T)",
-                lambda T: lipschitz * n * np.log(arms * length * T / ridge) * np.sqrt(T),
-            ),
-            Term(
-                DEFAULT,
-                "D^2 Delta0 / (a c) * [ln(D / (a c))]^2",
-                constant(D**2 * gap / u * math.log(D / u) ** 2),
-            ),
-        ),
-        kind="E",
-        source="Du, Wang, Huang 2021, Theorem 4, with the factor Delta0 of its proof",
-        trusted=False,
-        note="order only: the proof's constants cannot be checked",
-    )
+    _, gap, a, c = stakes(default, best, alpha)
+    D, u = arms + lipschitz * math.sqrt(ridge) * size * n, a * c
+    cost = constant(D**2 * gap / u * math.log(D / u) ** 2)
+
+    def regular(T: Floats) -> Floats:
+        return np.asarray(lipschitz * n * np.log(arms * length * T / ridge) * np.sqrt(T))
+
+    return order(
+        "GenCB-CCCB", "E", "Du, Wang, Huang 2021, Theorem 4, with the factor Delta0 of its proof",
+        UNCHECKED,
+        Term(REGULAR, "P d ln(K L T/lambda) sqrt(T)", regular),
+        Term(DEFAULT, "D^2 Delta0 / (a c) * [ln(D / (a c))]^2", cost),
+    )  # fmt: skip
 
 
 def gencb_proved(
-    d: Any,
-    K: Any,
-    default: Any,
-    best: Any,
-    alpha: Any,
-    P: Any = 1,
-    L: Any = 1,
-    S: Any = 1,
-    lam: Any = None,
-    widest_gap: Any = None,
-) -> Bound:
+    d: Any, K: Any, default: Any, best: Any, alpha: Any,
+    P: Any = 1, L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = None,
+) -> Bound:  # fmt: skip
     """GenCB-CCCB with constants that are proved: ``general.gencb`` over C2UCB.
 
-        the bound of ``c2ucb`` + C Delta0,   C = ``default_plays.at_most``, rewards in 0..K
+        the bound of ``c2ucb`` + C Delta0,   C = ``general.at_most``, rewards in 0..K
 
     Ours. Arguments and errors as in ``gencb`` and ``c2ucb``; any lambda > 0.
 
@@ -167,9 +135,9 @@ def c3ucb(d: Any, K: Any, alpha: Any, delta: Any = None) -> Bound:
 
         O( d ln(K T) sqrt(T) + d/alpha * sqrt(d/K * ln(K T/delta)) )
 
-    Source: Du, Wang, Huang 2021, Table 1, after Zhang et al. 2019, whose text was not at hand.
-    ``delta``: the failure probability; None is the convention 1/T. Raises InvalidInput for d or
-    K < 1, or alpha or delta outside (0, 1).
+    Source: Du, Wang, Huang 2021, Table 1, after Zhang et al. 2019. ``delta``: the failure
+    probability; None is the convention 1/T. Raises InvalidInput for d or K < 1, or alpha or delta
+    outside (0, 1).
 
     >>> bound = c3ucb(d=5, K=10, alpha=0.01)
     >>> bound.kind, bound.parts(10)["default arm"] < bound.parts(1e6)["default arm"]
@@ -180,18 +148,12 @@ def c3ucb(d: Any, K: Any, alpha: Any, delta: Any = None) -> Bound:
     """
     n, arms = whole(d, "d", "the features' dimension"), whole(K, "K", "the number of base arms")
     share, level = alpha_of(alpha), delta_of(delta)
-    return Bound(
-        name="C3UCB",
-        terms=(
-            Term(REGULAR, "d ln(K T) sqrt(T)", lambda T: n * np.log(arms * T) * np.sqrt(T)),
-            Term(
-                DEFAULT,
-                "d/alpha * sqrt(d/K * ln(K T/delta))",
-                lambda T: n / share * np.sqrt(n / arms * np.log(arms * T / level(T))),
-            ),
-        ),
-        kind="H",
-        source="Du, Wang, Huang 2021, Table 1, after Zhang et al. 2019",
-        trusted=False,
-        note="order only, as printed in the table",
-    )
+
+    def cost(T: Floats) -> Floats:
+        return np.asarray(n / share * np.sqrt(n / arms * np.log(arms * T / level(T))))
+
+    return order(
+        "C3UCB", "H", "Du, Wang, Huang 2021, Table 1, after Zhang et al. 2019", TABLE,
+        Term(REGULAR, "d ln(K T) sqrt(T)", lambda T: n * np.log(arms * T) * np.sqrt(T)),
+        Term(DEFAULT, "d/alpha * sqrt(d/K * ln(K T/delta))", cost),
+    )  # fmt: skip

@@ -12,10 +12,11 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.theory._inputs import Curve, Floats, alpha_of, delta_of, gap0, positive, whole
-from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term, constant
+from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
 from surefoot.theory.general import gencb as gencb_over
+from surefoot.theory.inputs import Curve, Floats, alpha_of, delta_of, positive, stakes, whole
 
+UNCHECKED = "order only: the proof's constants cannot be checked"
 FAILURES = math.pi**2 / 12
 """Mean number of turns at which the ellipsoid of level 1/(2 m^2) misses theta*, at most."""
 
@@ -40,7 +41,7 @@ def linucb(d: Any, L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = 1)
     the bounds L and S are true. It holds at all T at once, but for a part whose mean is the
     second term. Does not hold when: rewards drift or come late.
     """
-    curve, excess = _linucb(d, L, S, lam, widest_gap)
+    curve, excess = ellipsoid(d, L, S, lam, widest_gap)
     return Bound(
         name="LinUCB",
         terms=(
@@ -54,14 +55,17 @@ def linucb(d: Any, L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = 1)
     )
 
 
-def _linucb(d: Any, L: Any, S: Any, lam: Any, widest_gap: Any) -> tuple[Curve, float]:
+def ellipsoid(
+    d: Any, L: Any, S: Any, lam: Any, widest_gap: Any, K: int = 1, P: float = 1.0
+) -> tuple[Curve, float]:
+    """The curve of ``linucb``, and its mean excess; for K base arms that of ``cccb.c2ucb``."""
     n, length, size, ridge = features(d, L, S, lam)
-    k = length**2 / ridge
+    k = K * length**2 / ridge
     g = k / math.log1p(k)
 
     def curve(T: Floats) -> Floats:
         beta: Floats = np.sqrt(n * np.log(2 * T**2 * (1 + T * k))) + math.sqrt(ridge) * size
-        return 2 * beta * np.sqrt(g * n * T * np.log1p(T * k / n))
+        return 2 * P * beta * np.sqrt(g * n * T * np.log1p(T * k / n))
 
     return curve, FAILURES * positive(widest_gap, "widest_gap", "1 for means in 0..1")
 
@@ -107,44 +111,24 @@ def gencb(
     """
     n, length, size, ridge = features(d, L, S, lam)
     theorem_ridge(ridge, length)
-    mu0, gap = gap0(default, best)
-    a = alpha_of(alpha) * mu0
-    u = a * (gap + a)
+    _, gap, a, c = stakes(default, best, alpha)
+    u = a * c
     cost = n**2 * size**2 * ridge * gap / u * math.log(n * size * math.sqrt(ridge) / u) ** 2
-    return Bound(
-        name="GenCB-CLB",
-        terms=(
-            Term(
-                REGULAR,
-                "d ln(L T/lambda) sqrt(T)",
-                lambda T: n * np.log(length * T / ridge) * np.sqrt(T),
-            ),
-            Term(
-                DEFAULT,
-                "d^2 S^2 lambda Delta0 / (a c) * [ln(d S sqrt(lambda) / (a c))]^2",
-                constant(cost),
-            ),
-        ),
-        kind="E",
-        source="Du, Wang, Huang 2021, Theorem 3",
-        trusted=False,
-        note="order only: the proof's constants cannot be checked",
-    )
+    first, formula = "d ln(L T/lambda) sqrt(T)", "d^2 S^2 lambda Delta0 / (a c)"
+    return order(
+        "GenCB-CLB", "E", "Du, Wang, Huang 2021, Theorem 3", UNCHECKED,
+        Term(REGULAR, first, lambda T: n * np.log(length * T / ridge) * np.sqrt(T)),
+        Term(DEFAULT, f"{formula} * [ln(d S sqrt(lambda) / (a c))]^2", constant(cost)),
+    )  # fmt: skip
 
 
 def gencb_proved(
-    d: Any,
-    default: Any,
-    best: Any,
-    alpha: Any,
-    L: Any = 1,
-    S: Any = 1,
-    lam: Any = None,
-    widest_gap: Any = 1,
-) -> Bound:
+    d: Any, default: Any, best: Any, alpha: Any,
+    L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = 1,
+) -> Bound:  # fmt: skip
     """GenCB-CLB with constants that are proved: ``general.gencb`` over LinUCB.
 
-        the bound of ``linucb`` + C Delta0,   C = ``default_plays.at_most`` of its curve
+        the bound of ``linucb`` + C Delta0,   C = ``general.at_most`` of its curve
 
     Ours. C is of order d^2 ln^2 / (a c), as in Theorem 3. Arguments and errors as in ``gencb``
     and ``linucb``; any lambda > 0.
@@ -155,7 +139,7 @@ def gencb_proved(
     Holds when: as ``linucb``, feedback is immediate, the radius is the paper's, the default does
     not compete. It is very far from tight: its value is that it does not depend on T.
     """
-    curve, excess = _linucb(d, L, S, lam, widest_gap)
+    curve, excess = ellipsoid(d, L, S, lam, widest_gap)
     return gencb_over(
         curve, excess, default, best, alpha, formula="the bound of LinUCB", name="GenCB-CLB"
     )
@@ -174,7 +158,8 @@ def clucb(d: Any, alpha: Any, delta: Any = None) -> Bound:
     >>> bound.parts(10)["default arm"] == bound.parts(1e6)["default arm"]
     True
 
-    Holds when: as ``clucb_explicit``; the table drops every other factor.
+    Holds when: with probability 1 - delta, under that paper's assumptions; the table drops every
+    other factor.
     """
     return _table_row("CLUCB", d, alpha, delta, 1, "Kazerouni et al. 2017")
 
@@ -199,71 +184,12 @@ def clucb2(d: Any, alpha: Any, delta: Any = None) -> Bound:
 def _table_row(name: str, d: Any, alpha: Any, delta: Any, power: int, paper: str) -> Bound:
     n, share, level = whole(d, "d", "the features' dimension"), alpha_of(alpha), delta_of(delta)
     below = "alpha" if power == 1 else f"alpha^{power}"
-    return Bound(
-        name=name,
-        terms=(
-            Term(REGULAR, "d ln(T/delta) sqrt(T)", lambda T: n * np.log(T / level(T)) * np.sqrt(T)),
-            Term(
-                DEFAULT,
-                f"d^2/{below} * [ln(d/(alpha delta))]^2",
-                lambda T: n**2 / share**power * np.log(n / (share * level(T))) ** 2,
-            ),
-        ),
-        kind="H",
-        source=f"Du, Wang, Huang 2021, Table 1, after {paper}",
-        trusted=False,
-        note="order only, as printed in the table",
-    )
-
-
-def clucb_explicit(
-    d: Any,
-    default: Any,
-    best: Any,
-    alpha: Any,
-    delta: Any = None,
-    L: Any = 1,
-    S: Any = 1,
-    lam: Any = None,
-    sigma: Any = 1,
-) -> Bound:
-    """CLUCB, the regret bound of Kazerouni et al. 2017 with its constants, from memory.
-
-        O( d ln(L T/(lambda delta)) sqrt(T) ) + N Delta0 / a
-        N = 1 + 114 d^2 (S sqrt(lambda) + sigma)^2 / c
-              * [ln( 62 d (S sqrt(lambda) + sigma) / (sqrt(delta) c) )]^2
-
-    Source: Kazerouni, Ghavamzadeh, Abbasi-Yadkori, Van Roy 2017, whose text was not at hand;
-    theirs allows gaps and default rewards that vary, here both are constant. ``sigma``: the
-    noise's sub-Gaussian constant. Other arguments and errors as in ``gencb``.
-
-    >>> clucb_explicit(d=5, default=0.7, best=0.8, alpha=0.01, delta=0.001).trusted
-    False
-
-    Holds when: the noise is sigma-sub-Gaussian, L and S are true: with probability 1 - delta.
-    """
-    n, length, size, ridge = features(d, L, S, lam)
-    theorem_ridge(ridge, length)
-    mu0, gap = gap0(default, best)
-    a, level = alpha_of(alpha) * mu0, delta_of(delta)
-    c, spread = gap + a, size * math.sqrt(ridge) + positive(sigma, "sigma", "1/2 in 0..1")
 
     def cost(T: Floats) -> Floats:
-        inner = np.log(62 * n * spread / (np.sqrt(level(T)) * c))
-        return (1 + 114 * n**2 * spread**2 / c * inner**2) * gap / a
+        return np.asarray(n**2 / share**power * np.log(n / (share * level(T))) ** 2)
 
-    return Bound(
-        name="CLUCB",
-        terms=(
-            Term(
-                REGULAR,
-                "d ln(L T/(lambda delta)) sqrt(T)",
-                lambda T: n * np.log(length * T / (ridge * level(T))) * np.sqrt(T),
-            ),
-            Term(DEFAULT, "N Delta0 / a", cost),
-        ),
-        kind="H",
-        source="Kazerouni, Ghavamzadeh, Abbasi-Yadkori, Van Roy 2017",
-        trusted=False,
-        note="constants recalled, not read in the original; the first term is an order only",
-    )
+    return order(
+        name, "H", f"Du, Wang, Huang 2021, Table 1, after {paper}", TABLE,
+        Term(REGULAR, "d ln(T/delta) sqrt(T)", lambda T: n * np.log(T / level(T)) * np.sqrt(T)),
+        Term(DEFAULT, f"d^2/{below} * [ln(d/(alpha delta))]^2", cost),
+    )  # fmt: skip

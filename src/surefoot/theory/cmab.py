@@ -11,9 +11,9 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.theory._inputs import Curve, Floats, alpha_of, arms_of, delta_of, gap0, gaps_of
-from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term, constant
+from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
 from surefoot.theory.general import gencb as gencb_over
+from surefoot.theory.inputs import Curve, Floats, alpha_of, arms_of, delta_of, gap0, gaps_of, stakes
 
 
 def ucb1(means: Any) -> Bound:
@@ -78,25 +78,16 @@ def gencb(means: Any, default: Any, alpha: Any) -> Bound:
     ``gencb_proved`` is a number one may rely on.
     """
     best, gaps = gaps_of(arms_of(means, "means", 0, 1), "means")
-    mu0, gap = gap0(default, best)
-    a = alpha_of(alpha) * mu0
+    _, gap, a, c = stakes(default, best, alpha)
     H = float((1 / gaps).sum())
-    x = H / (a * (gap + a))
-    return Bound(
-        name="GenCB-CMAB",
-        terms=(
-            Term(REGULAR, "H ln T", lambda T: H * np.log(T)),
-            Term(
-                DEFAULT,
-                "H Delta0 / (a c) * [ln(H / (a c))]^2",
-                constant(x * gap * math.log(x) ** 2),
-            ),
-        ),
-        kind="E",
-        source="Du, Wang, Huang 2021, Theorem 2",
-        trusted=False,
-        note="order only: the proof's constants do not follow from its lemmas",
-    )
+    x = H / (a * c)
+    cost = constant(x * gap * math.log(x) ** 2)
+    return order(
+        "GenCB-CMAB", "E", "Du, Wang, Huang 2021, Theorem 2",
+        "order only: the proof's constants do not follow from its lemmas",
+        Term(REGULAR, "H ln T", lambda T: H * np.log(T)),
+        Term(DEFAULT, "H Delta0 / (a c) * [ln(H / (a c))]^2", cost),
+    )  # fmt: skip
 
 
 def gencb_proved(means: Any, default: Any, alpha: Any) -> Bound:
@@ -105,7 +96,7 @@ def gencb_proved(means: Any, default: Any, alpha: Any) -> Bound:
         8 H ln T + (1 + pi^2/3) sum Delta_i + C Delta0,
         a C = a + (1-alpha) mu0 + sup_m [8 H ln m - (c-e) m] + (1 + pi^2/3) sum Delta_i + 1/(8e)
 
-    Ours: ``default_plays.at_most`` with UCB1's curve. Its default term is of order
+    Ours: ``general.at_most`` with UCB1's curve. Its default term is of order
     H Delta0 / a * ln(H/c), below Theorem 2's by a factor of order ln(H/c)/c. Arguments and errors
     as in ``gencb``.
 
@@ -137,80 +128,18 @@ def conucb(means: Any, default: Any, alpha: Any, delta: Any = None) -> Bound:
     >>> bound.kind, bound.parts(100)["default arm"] < bound.parts(10_000)["default arm"]
     ('H', True)
 
-    Holds when: as ``conucb_explicit``, with the simple radius; the table drops the factors
-    Delta0 and mu0.
+    Holds when: rewards are independent and the radius is valid for their noise, with probability
+    1 - delta; the table drops the factors Delta0 and mu0.
     """
     best, gaps = gaps_of(arms_of(means, "means", 0, 1), "means")
     _, gap = gap0(default, best)
     share, level = alpha_of(alpha), delta_of(delta)
     H = float((1 / gaps).sum())
-    W = _conservative_sum(means, best, gap) / share
-    return Bound(
-        name="ConUCB",
-        terms=(
-            Term(REGULAR, "H ln(T/delta)", lambda T: H * np.log(T / level(T))),
-            Term(
-                DEFAULT,
-                "sum_i ln(T/delta) / (alpha max{Delta_i, Delta0 - Delta_i})",
-                lambda T: W * np.log(T / level(T)),
-            ),
-        ),
-        kind="H",
-        source="Du, Wang, Huang 2021, Table 1, after Wu et al. 2016",
-        trusted=False,
-        note="order only, as printed in the table",
-    )
-
-
-def conucb_explicit(means: Any, default: Any, alpha: Any, delta: Any = None) -> Bound:
-    """ConUCB, the regret bound of Wu et al. 2016 with its constants, from memory.
-
-        sum_{i>1} (4 L/Delta_i + Delta_i)
-        + 2 (K+1) Delta0 / a + (6 L / a) sum_i Delta0 / max{Delta_i, Delta0 - Delta_i}
-        L = ln max{3, ln z} + ln(2e^2 z) + z(1 + ln z) / ((z-1) ln z) * ln ln(1+T),   z = K/delta
-
-    Source: Wu, Shariff, Lattimore, Szepesvari 2016, whose text was not at hand: constants
-    recalled, radius by two secondary sources. Arguments and errors as in ``conucb``.
-
-    >>> bound = conucb_explicit([0.8, 0.6], default=0.7, alpha=0.05, delta=0.001)
-    >>> bound.trusted
-    False
-
-    Holds when: rewards are independent and the radius is valid for their noise: with probability
-    1 - delta. With a fixed delta it grows like ln ln T only; with delta = 1/T like ln T.
-    """
-    read = arms_of(means, "means", 0, 1)
-    best, gaps = gaps_of(read, "means")
-    mu0, gap = gap0(default, best)
-    a, level, K = alpha_of(alpha) * mu0, delta_of(delta), len(read)
-    H, lost = float((1 / gaps).sum()), float(gaps.sum())
-    W = gap * _conservative_sum(means, best, gap)
-
-    def psi(T: Floats) -> Floats:
-        z = K / level(T)
-        slope: Floats = z * (1 + np.log(z)) / ((z - 1) * np.log(z))
-        level_part: Floats = np.log(np.maximum(3, np.log(z))) + np.log(2 * math.e**2 * z)
-        psi_T: Floats = level_part + slope * np.log(np.log(1 + T))
-        return psi_T
-
-    return Bound(
-        name="ConUCB",
-        terms=(
-            Term(REGULAR, "4 L H + sum Delta_i", lambda T: 4 * psi(T) * H + lost),
-            Term(
-                DEFAULT,
-                "2 (K+1) Delta0 / a + (6 L / a) sum_i Delta0 / max{Delta_i, Delta0 - Delta_i}",
-                lambda T: 2 * (K + 1) * gap / a + 6 * psi(T) * W / a,
-            ),
-        ),
-        kind="H",
-        source="Wu, Shariff, Lattimore, Szepesvari 2016",
-        trusted=False,
-        note="constants recalled, not read in the original; the scale of its radius is unsettled",
-    )
-
-
-def _conservative_sum(means: Any, best: float, gap: float) -> float:
-    """Sum over all K arms of 1 / max{Delta_i, Delta0 - Delta_i}, each term at most 2/Delta0."""
-    gaps = best - arms_of(means, "means", 0, 1)
-    return float((1 / np.maximum(gaps, gap - gaps)).sum())
+    every = best - arms_of(means, "means", 0, 1)  # the default's sum is over all K arms
+    W = float((1 / np.maximum(every, gap - every)).sum()) / share
+    formula = "sum_i ln(T/delta) / (alpha max{Delta_i, Delta0 - Delta_i})"
+    return order(
+        "ConUCB", "H", "Du, Wang, Huang 2021, Table 1, after Wu et al. 2016", TABLE,
+        Term(REGULAR, "H ln(T/delta)", lambda T: H * np.log(T / level(T))),
+        Term(DEFAULT, formula, lambda T: W * np.log(T / level(T))),
+    )  # fmt: skip

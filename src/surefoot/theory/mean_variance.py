@@ -12,8 +12,8 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import InvalidInput
-from surefoot.theory._inputs import Floats, alpha_of, arms_of, gap0, gaps_of, positive
 from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term
+from surefoot.theory.inputs import Floats, alpha_of, arms_of, gap0, gaps_of, positive
 
 
 def mv_cucb(

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import InvalidInput
-from surefoot.theory.sequential import STAKES, Shortfall
+from surefoot.live.shortfall import STAKES, Shortfall
 
 
 def after(rewards, declared, reward_range=(0, 1)):

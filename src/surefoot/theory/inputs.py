@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 import numpy.typing as npt
@@ -118,3 +118,19 @@ def gap0(default: Any, best: Any, what: str = "default") -> tuple[float, float]:
             "mu0 < mu_* and say nothing here; let the default compete (GenCB's default_competes)"
         )
     return value, gap
+
+
+class Stakes(NamedTuple):
+    """What a theorem divides by: mu0, Delta0 = mu_* - mu0, a = alpha mu0 and c = Delta0 + a."""
+
+    mu0: float
+    gap: float
+    a: float
+    c: float
+
+
+def stakes(default: Any, best: Any, alpha: Any) -> Stakes:
+    """The stakes of a problem; InvalidInput as ``gap0``, and for alpha outside (0, 1)."""
+    mu0, gap = gap0(default, best)
+    a = alpha_of(alpha) * mu0
+    return Stakes(mu0, gap, a, gap + a)

@@ -1,5 +1,3 @@
-import math
-
 import numpy as np
 import pytest
 from hypothesis import given
@@ -7,7 +5,8 @@ from hypothesis import strategies as st
 
 from naive.gencb import DEFAULT, decisions
 from surefoot.errors import InvalidInput
-from surefoot.theory import cmab, default_plays
+from surefoot.study import default_plays
+from surefoot.theory import cmab
 
 HUNDREDTHS = st.integers(2, 60).map(lambda n: n / 100)
 
@@ -111,54 +110,6 @@ def test_pseudo_regret_foretells_less_than_realised_regret_which_foretells_all()
     assert max(measured) * 0.1 <= cmab.gencb_proved(means, mu0, alpha).parts(1)["default arm"]
 
 
-def test_the_proved_bound_holds_for_a_fair_coin_and_nearly_touches():
-    """One arm, a fair coin: no regret, only noise, whose chances are those of a random walk.
-
-    mu0 = .45, alpha = 1/9: a = .05, c = .1. The noise minus c m steps +.4 or -.6. With h(k) the
-    chance ever to climb k fifths: h(k) = (h(k-2) + h(k+3))/2, and h(k) = 1 for k <= 0.
-    """
-    n = 400
-    system, right = np.eye(n), np.zeros(n)
-    for k in range(1, n + 1):
-        if k + 3 <= n:
-            system[k - 1, k + 2] -= 0.5
-        if k - 2 >= 1:
-            system[k - 1, k - 3] -= 0.5
-        else:
-            right[k - 1] += 0.5
-    climbs = np.linalg.solve(system, right)
-    expected = (0.4 + 0.2 * climbs.sum()) / 0.05  # 8 and a multiple of 4: no rounding up
-    bound = default_plays.at_most(np.zeros_like, 0, 0.45, 0.5, 1 / 9)
-    assert expected <= bound <= 1.35 * expected
-
-
-@pytest.mark.parametrize("slope", [0.01, 0.3])
-def test_the_search_is_above_the_supremum_and_close_to_it(slope):
-    """sup_m [A ln m - s m] = A (ln(A/s) - 1) and sup_m [A sqrt(m) - s m] = A^2/(4 s)."""
-    found = default_plays._most_above(lambda m: 50 * np.log(m), slope)
-    exact = 50 * (math.log(50 / slope) - 1)
-    assert exact * (1 - 1e-6) <= found <= exact * 1.01
-    found = default_plays._most_above(lambda m: 7 * np.sqrt(m), slope)
-    assert 49 / (4 * slope) * (1 - 1e-6) <= found <= 49 / (4 * slope) * 1.01
-
-
-def test_a_curve_below_the_line_costs_nothing():
-    assert default_plays._most_above(lambda m: 0.1 * np.log(m), 0.5) == 0
-
-
-def test_a_wider_reward_costs_its_square_in_noise():
-    """With no curve and e -> c: a (C - 1) = f + width^2/(8c)."""
-    mu0, best, alpha = 0.5, 0.75, 0.1
-    for width in (1, 3, 10):
-        C = default_plays.at_most(np.zeros_like, 0, mu0, best, alpha, width)
-        assert 0.05 * (C - 1) == pytest.approx(0.45 + width**2 / (8 * 0.3), rel=2e-3)
-
-
-def test_linear_regret_has_no_bound():
-    with pytest.raises(InvalidInput, match="not sublinear enough"):
-        default_plays.at_most(lambda m: m, 0, 0.7, 0.8, 0.05)
-
-
 @pytest.mark.parametrize(
     ("change", "words"),
     [
@@ -176,15 +127,4 @@ def test_a_curve_that_is_none_is_refused(change, words):
     with pytest.raises(InvalidInput, match=words):
         default_plays.predicted(
             **{"regret": [1.0], "default": 0.7, "best": 0.8, "alpha": 0.1, **change}
-        )
-
-
-@pytest.mark.parametrize(
-    ("change", "words"),
-    [({"excess": -1}, "excess = -1"), ({"width": 0}, "width = 0"), ({"best": 0.7}, "not below")],
-)
-def test_a_bound_that_is_none_is_refused(change, words):
-    with pytest.raises(InvalidInput, match=words):
-        default_plays.at_most(
-            **{"curve": np.log, "excess": 0, "default": 0.7, "best": 0.8, "alpha": 0.1, **change}
         )
