@@ -2,9 +2,13 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from decimal import Decimal
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, fields
+from decimal import Decimal, InvalidOperation
+from typing import TYPE_CHECKING, Any
+
+from surefoot._exact import shown
+from surefoot._forms import REMEDY, checked_form
+from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
     from surefoot.floors.books import Books
@@ -60,6 +64,40 @@ class Statement:
     """Default plays that reported another reward than the known value."""
     promise_void: bool
     """Whether nothing is promised any more: a mean-variance floor saw a reward out of its range."""
+
+    def to_json(self) -> dict[str, Any]:
+        """Its fields as plain JSON: amounts as decimal strings, no floats.
+
+        >>> from surefoot.floors import RewardFloor
+        >>> form = statement(RewardFloor(default=0.5, alpha=0.2, reserve=2).open()).to_json()
+        >>> form["slack"], form["plays"], form["promise_void"]
+        ('2.000000000', 0, False)
+        """
+        return {
+            name: f"{value:f}" if isinstance(value, Decimal) else value
+            for name, value in asdict(self).items()
+        }
+
+    @classmethod
+    def from_json(cls, form: Any) -> Statement:
+        """The inverse of ``to_json``; InvalidInput for anything that it cannot have returned."""
+        kinds = {field.name: _KINDS[field.type] for field in fields(cls)}
+        read: dict[str, Any] = dict(checked_form(form, "statement", kinds))
+        for name in (name for name, kind in kinds.items() if kind is str):
+            try:
+                read[name] = Decimal(read[name])
+                same = f"{read[name]:f}" == form[name] and read[name].is_finite()
+            except InvalidOperation:
+                same = False
+            if not same:
+                raise InvalidInput(
+                    f"statement: {name} = {shown(form[name])} must be a decimal; {REMEDY}"
+                )
+        return cls(**read)
+
+
+_KINDS: dict[Any, type] = {"Decimal": str, "int": int, "bool": bool}
+"""What a field's type is in JSON."""
 
 
 def statement(books: Books) -> Statement:

@@ -6,9 +6,12 @@ import hashlib
 from collections.abc import Iterable
 from dataclasses import dataclass, field
 from decimal import Decimal
+from numbers import Real
+from types import UnionType
 from typing import Any, NamedTuple, cast
 
 from surefoot._exact import exact, shown
+from surefoot._forms import REMEDY, checked_form
 from surefoot._json_values import from_json
 from surefoot.agents.play import Choice, Play, Reason, explain, short
 from surefoot.errors import InvalidInput
@@ -131,6 +134,79 @@ class LivePlay:
         parts = (f"{name}={getattr(self, name)!r}" for name in _SHOWN)
         return f"LivePlay({', '.join(parts)})"
 
+    def to_json(self) -> dict[str, Any]:
+        """The play as plain JSON without floats, as a service sends it; see the page on files.
+
+        A super arm is ``{"tuple": [...]}`` and a score ``{"float": "0.5"}``, as in the ledger. The
+        part ``play`` has the numbers behind it, amounts in units of ``10**-places``.
+        """
+        told, choice = self._told, self._told["choice"]
+        return {
+            "id": self.id, "arm": sealed_pack(self.arm, "arm"), "index": self.index,
+            "reason": self.reason, "slack": f"{self.slack:f}",
+            "worst_case": f"{self.worst_case:f}", "seq": self.seq, "deadline": self.deadline,
+            "shadow": sealed_pack(self.shadow, "shadow"), "lease": self.lease,
+            "play": {
+                **dict(zip(_BOOKS, self._books, strict=True)),
+                **{key: told[key] for key in _COUNTS},
+                "terms": written_terms(terms_of(told)),
+                "choice": None if choice is None else dict(zip(_CHOICE, choice, strict=True)),
+            },
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, form: Any) -> LivePlay:
+        """The inverse of ``to_json``; InvalidInput for anything that it cannot have returned.
+
+        >>> import surefoot as sf
+        >>> from surefoot.live import MemoryStore
+        >>> floor = sf.RewardFloor(default=0.5, alpha=0.2, reserve=1)
+        >>> live = sf.Live(sf.GenCB(sf.UCB1(arms=["red", "blue"]), floor, seed=0), MemoryStore())
+        >>> play = live.select()
+        >>> play.to_json()["arm"], play.to_json()["worst_case"]
+        ('red', '0.600000000')
+        >>> LivePlay.from_json(play.to_json()) == play
+        True
+        """
+        said = checked_form(form, "play", _FORM)
+        inner = checked_form(said["play"], "play", _NUMBERS)
+        terms, choice = inner["terms"], inner["choice"]
+        checked_form(terms, "terms", dict.fromkeys(_INTERVAL if "upper" in terms else _TERMS, int))
+        if choice is not None:
+            choice = [*checked_form(choice, "choice", dict.fromkeys(_CHOICE, object)).values()]
+        if abs(inner["places"]) > 1000:  # a text of so many zeros would fill the memory
+            raise InvalidInput(f"play: places = {inner['places']} is beyond 1000; {REMEDY}")
+        if said["index"] < 0:
+            terms = {**terms, "loss": terms["hold"]}
+            del terms["hold"]
+        try:
+            told = {**{key: inner[key] for key in _COUNTS}, "choice": choice, **terms}
+            found = cls(
+                said["id"], from_json(said["arm"]), said["index"], said["reason"], said["seq"],
+                said["deadline"], from_json(said["shadow"]), said["lease"], told,
+                (inner["places"], inner["available"], inner["held"]),
+            )  # fmt: skip
+            if said["reason"] not in (*Reason.__members__, SHADOW, DEGRADED):
+                raise ValueError(f"{said['reason']!r} is not a valid Reason")
+            if choice is not None:
+                numbers = from_json(choice)[1:]
+                exact_text = sealed_pack(numbers, "choice") == choice[1:]
+                if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
+                    raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
+            again = found.to_json()
+            # What is said twice must agree, and each value be in the one form that it has.
+            unlike = [key for key in said if canonical(again[key]) != canonical(said[key])]
+        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+            raise InvalidInput(
+                f"play {shown(said['id'])} cannot be read ({error}); {REMEDY}"
+            ) from None
+        if unlike:
+            raise InvalidInput(
+                f"play: {unlike[0]} = {shown(said[unlike[0]])} contradicts the rest, which makes "
+                f"it {shown(again[unlike[0]])}; {REMEDY}"
+            )
+        return found
+
     @classmethod
     def of(cls, entry: Entry, places: int) -> LivePlay:
         """The decision that an entry is about."""
@@ -147,7 +223,7 @@ class LivePlay:
             name, from_json(arm) if type(arm) is dict else arm, told["index"] if explores else -1,
             told["reason"], entry.seq or None, told["deadline"],
             from_json(told["shadow"]) if "shadow" in told else None, lease,
-            {key: told[key] for key in told if key not in _LEFT_OUT}, books,
+            {key: told[key] for key in _KEPT if key in told}, books,
         )  # fmt: skip
 
 
@@ -155,8 +231,20 @@ _SHOWN = (
     "id", "arm", "index", "reason", "slack", "worst_case", "seq", "deadline", "shadow", "lease",
     "play",
 )  # fmt: skip
-_LEFT_OUT = ("context", "asked")
-"""What a play does not show of its decision: its context may be large."""
+_BOOKS = "places", "available", "held"
+_COUNTS = "turn", "pending", "unreported"
+_CHOICE = "arm", "score", "rival", "margin"
+_TERMS = "value", "floor", "hold", "deposit"
+_INTERVAL = *_TERMS, "upper", "lost", "whole"
+_KEPT = *_COUNTS, "choice", *_INTERVAL, "loss"
+"""What a play keeps of its decision's payload."""
+_FORM: dict[str, type | UnionType] = {
+    "id": str, "arm": object, "index": int, "reason": str, "slack": str, "worst_case": str,
+    "seq": int | None, "deadline": int | None, "shadow": object, "lease": str | None, "play": dict,
+}  # fmt: skip
+_NUMBERS: dict[str, type | UnionType] = {
+    **dict.fromkeys((*_BOOKS, *_COUNTS), int), "terms": dict, "choice": dict | None,
+}  # fmt: skip
 
 
 def terms_of(told: dict[str, Any]) -> Terms:
