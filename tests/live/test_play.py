@@ -4,10 +4,9 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live import MemoryStore
-from surefoot.live.configuration import written_terms
 from surefoot.live.ids import checked_id
 from surefoot.live.live import Live
-from surefoot.live.play import LivePlay, Request, terms_of
+from surefoot.live.play import LivePlay, Request, terms_of, written_terms
 
 
 @pytest.mark.parametrize(

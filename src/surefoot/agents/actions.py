@@ -15,7 +15,6 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import exact, shown, unlabelled
-from surefoot.agents.play import Play
 from surefoot.errors import InvalidInput
 from surefoot.oracles.base import base_arms
 from surefoot.policies.base import MAX_ARMS, Label, Policy, arm_chosen, arms_of
@@ -115,15 +114,15 @@ class Actions:
             return self.arms[action]
         return tuple(self.arms[int(number)] for number in action)
 
-    def action(self, play: Play) -> Action:
-        """The inverse of ``label``, for the action of an exploration."""
+    def action(self, number: int, arm: Any) -> Action:
+        """The inverse of ``label``, for an exploration's arm and its number."""
         if self.numbered:
-            return play.index
+            return number
         if not self.arms:
-            return tuple(play.arm)
-        return tuple(self._numbers[label] for label in play.arm)
+            return tuple(arm)
+        return tuple(self._numbers[label] for label in arm)
 
-    def base_rewards(self, play: int, arm: Any, given: Any) -> tuple[Decimal, ...]:
+    def base_rewards(self, play: int | str, arm: Any, given: Any) -> tuple[Decimal, ...]:
         """A report's base rewards in the order of the super arm, each a number.
 
         ``arm``: the super arm, as the user names it; None if it is not known any more.

@@ -59,6 +59,9 @@ class Agent(Changing):
         """The plays given out and not closed yet, each with its context."""
         self.has_scores = has(policy, "best")
         self._checks = has(policy, "check")
+        self._sure = has(policy, "sure")
+        self._even: float | None = None
+        """Which share of the range the default counts as, where not its mean is compared."""
         self._contextual = bool(getattr(policy, "contextual", True))
         self._doubted = self.has_scores and policy_checks.doubted(policy)
         self.unit_rewards = bool(getattr(policy, "unit_rewards", False))
@@ -88,19 +91,30 @@ class Agent(Changing):
             )
         terms = self.books.terms(default)
         context = self.checked_context(context)
-        candidates = self._candidates(context, allowed)
-        first = self.books.plays.next_id
+        candidates = self.candidates(context, allowed)
+        books = self.books
+        first = books.plays.next_id
         try:
-            if self.paused:
-                return self._play_default(terms, Reason.PAUSED)
-            if candidates is not None and not candidates:
-                shut = self._shut(terms)
-                return self._play_default(terms, Reason.NO_ALLOWED_ARM if shut is None else shut)
-            return self._decide(context, candidates, terms)
+            play = self.propose(context, candidates, terms)
+            if play.index < 0:
+                self.open_plays[books.default(terms)] = play, None
+            else:
+                self.open_plays[books.explore(terms)] = play, context
         except BaseException:
             self.asking = False
             self._take_back(first)
             raise
+        return play
+
+    def propose(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
+        if self.paused:
+            return self.new_play(-1, None, Reason.PAUSED, terms, None)
+        if allowed is not None and not allowed:
+            shut = self._shut(terms)
+            reason = Reason.NO_ALLOWED_ARM if shut is None else shut
+            return self.new_play(-1, None, reason, terms, None)
+        return self._decide(context, allowed, terms)
 
     def checked_context(self, context: Any) -> Any:
         """A copy of a play's context; InvalidInput for one that the policy cannot take."""
@@ -118,7 +132,7 @@ class Agent(Changing):
             self.policy.check(context)  # type: ignore[attr-defined]
         return context
 
-    def _candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
+    def candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
         """The numbers of the arms that may be played; None: all there are."""
         rows = policy_checks.rows_of(context) if self._numbered and not self.arms else None
         if allowed is None:
@@ -204,7 +218,9 @@ class Agent(Changing):
                         if self.unit_rewards
                         else self.policy_reward(reward)
                     )
-                action = given.index if self._numbered else self.actions.action(given)
+                action = (
+                    given.index if self._numbered else self.actions.action(given.index, given.arm)
+                )
                 self.policy.update(action, told, context)
             del self.open_plays[number]
         return outcome
@@ -343,7 +359,11 @@ class Agent(Changing):
             policy_checks.check_best(policy, context, self.rng)
         if self.has_scores:
             candidates = None if allowed is None else list(allowed)
-            answer, score = score_given(policy, policy.best(context, self.rng, candidates))
+            given = policy.best(context, self.rng, candidates)
+            # The usual answer, without a call at every play.
+            usual = type(given) is tuple and len(given) == 2 and type(given[1]) is float
+            usual = usual and given[1] == given[1]  # it is not NaN
+            answer, score = given if usual else score_given(policy, given)
         elif allowed is None:
             answer = policy.select(context, self.rng)
         else:
@@ -353,9 +373,11 @@ class Agent(Changing):
                 "leave allowed out or add that method"
             )
         self.asking = False
-        action = self.actions.checked(answer, context, allowed)
+        usual = self._numbered and type(answer) is int and allowed is None
+        if not (usual and 0 <= answer < len(self.arms)):
+            answer = self.actions.checked(answer, context, allowed)
         self.turns += 1
-        return action, score
+        return answer, score
 
     def _choice(self, action: Action, score: float | None, rival: float | None = None) -> Choice:
         labels: Any = self._labels
@@ -363,18 +385,12 @@ class Agent(Changing):
         choice: Choice = made(Choice, (label, score, rival, None))
         return choice
 
-    def _explore(
-        self, action: Action, choice: Choice, reason: Reason, terms: Terms, context: Any
-    ) -> Play:
+    def _explore(self, action: Action, choice: Choice, reason: Reason, terms: Terms) -> Play:
         index = action if isinstance(action, int) else 0  # of what has no number
-        play = self.new_play(index, choice.arm, reason, terms, choice)
-        self.open_plays[self.books.explore(terms)] = play, context
-        return play
+        return self.new_play(index, choice.arm, reason, terms, choice)
 
     def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
-        play = self.new_play(-1, None, reason, terms, choice)
-        self.open_plays[self.books.default(terms)] = play, None
-        return play
+        return self.new_play(-1, None, reason, terms, choice)
 
     def new_play(
         self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
@@ -398,11 +414,14 @@ class Agent(Changing):
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
+        if self._even is not None:
+            low, high = map(float, self.floor.reward_range)
+            return self._even if self.unit_rewards else low + (high - low) * self._even
         if self.unit_rewards:
             value = self.books.unit_default(terms)
         else:
             value = float(self.floor.unit.decimal(terms.value))
-        return float(self.policy.sure(value)) if has(self.policy, "sure") else value  # type: ignore[attr-defined]
+        return float(self.policy.sure(value)) if self._sure else value  # type: ignore[attr-defined]
 
     @property
     def _aside(self) -> str:

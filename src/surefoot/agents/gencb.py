@@ -78,7 +78,8 @@ class GenCB(Agent):
         scored = has(policy, "sure")
         self._two_valued = floor if isinstance(floor, MeanVarianceFloor) and not scored else None
         """A mean-variance floor under a policy of means: see ``MeanVarianceFloor.even``."""
-        comparable = self._two_valued is None or self._two_valued.even is not None
+        self._even = None if self._two_valued is None else self._two_valued.even
+        comparable = self._two_valued is None or self._even is not None
         if default_competes and not comparable:
             raise InvalidInput(f"default_competes = True: {_NO_RIVAL}; {_GIVE_MVUCB}")
         competes = self.has_scores if default_competes is None else default_competes
@@ -98,11 +99,13 @@ class GenCB(Agent):
         if not self.books.affords(terms):
             return self._play_default(terms, SLACK_SHORT)
         arm, score = self.ask(context, allowed)
-        rival = self.default_score(terms) if self.default_competes and self._comparable else None
+        rival = None
+        if self.default_competes and (self._two_valued is None or self._comparable):
+            rival = self.default_score(terms)
         choice = self._choice(arm, score, rival)
         if rival is not None and choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        return self._explore(arm, choice, SLACK_OK, terms, context)
+        return self._explore(arm, choice, SLACK_OK, terms)
 
     def _shut(self, terms: Terms) -> Reason | None:
         return None if self.books.affords(terms) else SLACK_SHORT
@@ -111,14 +114,6 @@ class GenCB(Agent):
     def _comparable(self) -> bool:
         """Whether a score says so far how an arm compares with the default."""
         return self._two_valued is None or self.books.two_valued
-
-    def default_score(self, terms: Terms) -> float:
-        if self._two_valued is None:
-            return super().default_score(terms)
-        even = self._two_valued.even
-        assert even is not None
-        low, high = map(float, self.floor.reward_range)
-        return even if self.unit_rewards else low + (high - low) * even
 
     @property
     def _aside(self) -> str:

@@ -47,4 +47,4 @@ class Plain(Agent):
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self.ask(context, allowed)
         choice = self._choice(arm, score)
-        return self._explore(arm, choice, Reason.UNGUARDED, terms, context)
+        return self._explore(arm, choice, Reason.UNGUARDED, terms)

@@ -83,7 +83,7 @@ class Comparator(Agent):
         if margin < 0:
             return self._play_default(terms, Reason.NOT_PROVED, choice)
         self.turns += 1
-        return self._explore(action, choice, Reason.SLACK_OK, terms, context)
+        return self._explore(action, choice, Reason.SLACK_OK, terms)
 
     def _decide_unproved(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """Play what the policy would, or a default with the larger index; nothing is proved."""
@@ -92,7 +92,7 @@ class Comparator(Agent):
         if choice.loses:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         self.turns += 1
-        return self._explore(action, choice, Reason.UNGUARDED, terms, context)
+        return self._explore(action, choice, Reason.UNGUARDED, terms)
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         """The proved mean reward, this play included, minus the floor; in units."""

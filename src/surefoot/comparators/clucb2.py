@@ -121,7 +121,7 @@ class CLUCB2(Comparator):
         margin = proved[list(arms).index(arm)] - due
         self.turns += 1
         choice = self._choice(arm, score)._replace(margin=margin)
-        return self._explore(arm, choice, Reason.SLACK_OK, terms, context)
+        return self._explore(arm, choice, Reason.SLACK_OK, terms)
 
     def _due(self, terms: Terms) -> int:
         """What the explorations and this one must earn: the floor at the next checkpoint, less the

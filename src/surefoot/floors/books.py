@@ -210,6 +210,10 @@ class Books:
             units = self.plays.get(play).reward
         if units is None:
             units = self.floor.read(reward, "reward")
+        return self.unit_of(units)
+
+    def unit_of(self, units: int) -> float:
+        """A reward in units on the scale of a policy for [0, 1] rewards."""
         low, high = self.low, self.high
         if not low <= units <= high:
             units = low if units < low else high

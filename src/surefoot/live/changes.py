@@ -10,8 +10,9 @@ from typing import Any
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.reward import CHANGEABLE
-from surefoot.live.configuration import Settings, check_floor, sealed, written_floor
+from surefoot.live.configuration import Settings, check_floor, written_floor
 from surefoot.live.engine import Engine
+from surefoot.live.play import sealed
 from surefoot.live.store import Tx
 
 _MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *Settings._fields)

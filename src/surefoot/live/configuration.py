@@ -6,10 +6,11 @@ from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
 from surefoot._exact import shown
-from surefoot._json_values import from_json, to_json
+from surefoot._json_values import from_json
 from surefoot.agents import GenCB, saving
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor, Terms
+from surefoot.floors import RewardFloor
+from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
 from surefoot.live.store.base import microseconds
 from surefoot.policies._index import IndexPolicy
@@ -89,27 +90,6 @@ def _cannot_correct(policy: Any) -> str:
     return ""
 
 
-def sealed(packed: Any) -> Any:
-    """Packed values without a float: each is spelled out, as ``unpack`` reads it.
-
-    >>> sealed([1, {"c": 0.5}])
-    [1, {'c': {'float': '0.5'}}]
-    """
-    if isinstance(packed, float):
-        return {"float": repr(packed)}
-    if isinstance(packed, dict):
-        return {key: sealed(value) for key, value in packed.items()}
-    return [sealed(value) for value in packed] if isinstance(packed, list) else packed
-
-
-def sealed_pack(value: Any, what: str) -> Any:
-    """A plain value as an entry tells it: packed, and without a float."""
-    kind = type(value)
-    if value is None or kind is str or kind is int:
-        return value
-    return {"float": repr(value)} if kind is float else sealed(to_json(value, what))
-
-
 def check_agent(agent: Any) -> GenCB:
     """The agent, if a store can guard it; InvalidInput that says what is missing."""
     if type(agent) is not GenCB:
@@ -166,15 +146,6 @@ def written_floor(floor: RewardFloor) -> dict[str, Any]:
     settings = floor.config()
     rest |= {name: settings[name] for name in ("default", "alpha", "places", "against", "target")}
     return {"kind": "reward", "strict": True, **known, **rest}
-
-
-def written_terms(terms: Terms) -> dict[str, Any]:
-    """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
-    value, floor, hold, deposit, high, lost, whole = terms
-    written = {"value": value, "floor": floor, "hold": hold, "deposit": deposit}
-    if high is not None:
-        written |= {"upper": high, "lost": lost, "whole": whole}
-    return written
 
 
 def built(config: dict[str, Any], policy: Policy | None) -> GenCB:

@@ -13,7 +13,6 @@ from functools import partial
 from typing import Any, TypeVar
 
 from surefoot._exact import shown
-from surefoot.agents.play import Play, Reason
 from surefoot.errors import (
     DamagedFile,
     InvalidInput,
@@ -27,8 +26,8 @@ from surefoot.live import configuration, ids, recovery
 from surefoot.live.configuration import Settings
 from surefoot.live.entries import Entry
 from surefoot.live.fold import Fold
-from surefoot.live.play import DEGRADED, SHADOW, Request, payload
-from surefoot.live.reporting import Booked, Retelling, Telling, book
+from surefoot.live.play import Request
+from surefoot.live.reports import Booked, Report, book
 from surefoot.live.store import Store, Tx
 from surefoot.live.store.base import PAGE, PlayRow
 from surefoot.policies.base import Policy
@@ -194,19 +193,22 @@ class Engine:
             )
         return fold
 
-    def append(self, tx: Tx, kind: str, told: dict[str, Any], **moves: Any) -> Entry | None:
-        """Append an entry of this experiment and fold it; ``done``: the fold has moved already."""
-        done = moves.pop("done", False)
-        version = self.fold.version + (kind in ("experiment.opened", "experiment.configured"))
+    def append(
+        self, tx: Tx, kind: str, told: dict[str, Any], *, done: bool = False, **moves: Any
+    ) -> Entry | None:
+        """Append an entry of this experiment, and fold it; ``done``: as of ``Fold.apply``."""
+        version = self.fold.version
+        if kind == "experiment.opened" or kind == "experiment.configured":
+            version += 1
         entry = tx.append(kind, experiment=self.name, payload=told, config_version=version, **moves)
-        if entry is not None:
-            self.take(entry, done)
+        if entry is not None and not self.degraded and self.fold.head == entry.prev:
+            self.fold.apply(entry, done)
         return entry
 
-    def take(self, entry: Entry, done: bool = False) -> None:
+    def take(self, entry: Entry) -> None:
         """Fold an entry that was appended, if the fold has what was there before it."""
         if not self.degraded and self.fold.head == entry.prev:
-            self.fold.apply(entry, done)
+            self.fold.apply(entry)
 
     def entry(self, tx: Tx, seq: int) -> Entry:
         """An entry that must be there; DamagedFile if it is gone."""
@@ -240,6 +242,10 @@ class Engine:
 
     def row(self, tx: Tx, name: str, report: bool = True) -> PlayRow:
         """The row of a play of this experiment; ``report``: not by an id that may mean two."""
+        if "." not in name:  # as nearly always
+            row = tx.play(name)
+            if row is not None and row.lease is None and row.experiment == self.name:
+                return row
         row = ids.find(tx.play, name)
         own = name.partition(".")[0]  # of two leases' plays one may be unknown here
         if row is None and tx.play(own) is None and self.differs(tx, own, None):
@@ -285,35 +291,23 @@ class Engine:
         if own in fold.waiting:  # decided before: its row is gone
             raise self.doubt(str(own))
         if self.degraded:
-            play = fold.unproposed(asked.default)
-            return self._default(tx, play, asked, None, reason=DEGRADED)
-        play = fold.decide(asked)
+            return self._default(tx, asked, fold.unproposed(asked, tx.now))
+        kind, told, play = fold.decide(asked, tx.now)
         try:
-            return self._decided(tx, play, asked)
+            if kind == "decision.defaulted":
+                return self._default(tx, asked, told)
+            hold = play.terms.hold
+            entry = self.append(tx, kind, told, play=own, d_held=hold, gate=hold, done=True)
+            if entry is not None:
+                return entry
+            fold.lose()  # the store has less than the fold believed: it is right
+            return self._default(tx, asked, fold.refused(asked, told, play))
         except BaseException:
             fold.lose()
             raise
 
-    def _decided(self, tx: Tx, play: Play, asked: Request) -> Entry:
-        """Ask the account for what the policy proposed; if it says no, the default it is."""
-        fold, explores = self.fold, play.index >= 0
-        if explores and fold.settings.shadow:
-            shadow = configuration.sealed_pack(play.arm, "arm")
-            instead, allowed = play._replace(arm=None, index=-1), fold.numbers(asked.allowed)
-            return self._default(tx, instead, asked, allowed, reason=SHADOW, shadow=shadow)
-        kind, told = fold.proposal(play, asked, tx.now)
-        hold = play.terms.hold if explores else None
-        entry = self.append(tx, kind, told, play=asked.id, d_held=hold or 0, gate=hold, done=True)
-        if entry is not None:
-            return entry
-        fold.lose()  # the store has less than the fold believed: it is right
-        short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
-        return self._default(tx, short, asked, told.get("allowed"))
-
-    def _default(self, tx: Tx, play: Play, asked: Request, allowed: Any, **extra: Any) -> Entry:
+    def _default(self, tx: Tx, asked: Request, told: dict[str, Any]) -> Entry:
         """Nothing is credited before it is reported as played."""
-        fixed = {"deadline": self.fold.deadline(tx.now)}
-        told = {**payload(play, asked, allowed, fixed), **extra}
         entry = self.append(tx, "decision.defaulted", told, play=asked.id, done=True)
         assert entry is not None
         return entry
@@ -331,32 +325,34 @@ class Engine:
         return self.entry(tx, row.seq)
 
     def report(
-        self, tx: Tx, name: str, telling: Telling
+        self, tx: Tx, name: str, report: Report
     ) -> tuple[Outcome, Exception | None, PlayRow | None]:
-        """Book a report; also why the policy failed to learn it, and the play's row after it."""
+        """Book a report; also why the policy failed to learn it, and what its worker is to know."""
         self.current(tx).unlearnt = None
         row = self.row(tx, name)
-        outcome = self.book(tx, row, telling)
-        return outcome, self.fold.unlearnt, tx.play(row.id)
+        outcome = self.book(tx, row, report)
+        return outcome, self.fold.unlearnt, tx.play(row.id) if self.owner else None
 
-    def book(self, tx: Tx, row: PlayRow, telling: Telling | Retelling) -> Outcome:
+    def book(self, tx: Tx, row: PlayRow, report: Report) -> Outcome:
         """Book a report of the play that a row stands for; DamagedFile where that is wrong."""
-        fold = self.current(tx)
         if self.differs(tx, row.id, row):
             raise self.doubt(row.id)
-        given = fold.waiting.get(row.id) or fold.given(self.entry(tx, row.seq))
-        return self.enter(tx, row, book(fold, row, given, telling))
+        fold = self.fold
+        play = fold.waiting.get(row.id) or fold.open_play(self.entry(tx, row.seq))
+        return self.enter(tx, row, book(fold.agent, fold.settings, row, play, report))
 
     def enter(self, tx: Tx, row: PlayRow, booked: Booked) -> Outcome:
         """Append what a report of a play came to."""
-        version = self.version(tx, row.experiment, row.seq)
+        ours = row.experiment == self.name
+        version = self.fold.version if ours else self.version(tx, row.experiment, row.seq)
         for line in booked.lines:
             entry = tx.append(
                 line.kind, experiment=row.experiment, play=row.id, d_posted=line.d_posted,
                 d_held=line.d_held, payload=line.payload, config_version=version,
             )  # fmt: skip
             assert entry is not None
-            self.take(entry)
+            if not self.degraded and self.fold.head == entry.prev:
+                self.fold.apply(entry)
         return booked.outcome
 
     def expire_due(self, tx: Tx, limit: int) -> list[str]:
@@ -368,7 +364,7 @@ class Engine:
             else:
                 expired.append(row)
         for row in expired:
-            self.book(tx, row, Telling("expire"))
+            self.book(tx, row, Report("expire"))
         return [row.id for row in expired]
 
     def statement(self, tx: Tx) -> Statement:

@@ -17,8 +17,7 @@ from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
-from surefoot.floors.events import Counts, Event, counts_of
-from surefoot.floors.plays import Plays
+from surefoot.floors.events import Counts, counts_of
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.configuration import (
     WORST,
@@ -30,9 +29,8 @@ from surefoot.live.configuration import (
     with_arms,
 )
 from surefoot.live.entries import GENESIS, Entry
-from surefoot.live.given import Given, Named
-from surefoot.live.play import Request, payload
-from surefoot.live.reports import FLAGS
+from surefoot.live.play import DEGRADED, SHADOW, Request, payload, sealed_json
+from surefoot.live.reports import FLAGS, OpenPlay
 from surefoot.policies.base import Policy
 
 _COUNTERS = (*RewardBooks.COUNTERS, "pending", "unreported")
@@ -43,22 +41,19 @@ _CLOSED = (
     *LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed", "default.expired",
 )  # fmt: skip
 """After these a play is not kept in memory; what still comes of it, its entry tells again."""
+_CHANGES = {
+    "experiment.configured", "experiment.state", "arms.added", "arms.removed", *_ENDOWMENTS,
+}  # fmt: skip
 _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
 def counts_of_entry(kind: str, told: dict[str, Any], explores: bool) -> Counts:
     """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
-    counts = counts_of(kind, explores, lapsed=told.get("late") is True)
-    return (*counts, *((_COUNTED[flag], 1) for flag in _COUNTED if told.get(flag)))
-
-
-class Counted(Plays):
-    """Counts plays and remembers none: their records are the store's."""
-
-    def open(self, explores: bool, terms: Terms) -> int:
-        """Start a play and return its number."""
-        self.next_id += 1
-        return self.next_id - 1
+    counts = counts_of(kind, explores, told.get("late") is True)
+    for flag, counter in _COUNTED.items():
+        if told.get(flag):
+            counts = (*counts, (counter, 1))
+    return counts
 
 
 class Fold:
@@ -77,7 +72,7 @@ class Fold:
         """The configuration in force, and the one it was opened with."""
         self.version = 0
         self.settings = Settings()
-        self.waiting: dict[str, Given] = {}
+        self.waiting: dict[str, OpenPlay] = {}
         self.removed: set[int] = set()
         self.endowments: dict[str, list[Any]] = {}
         """The changes of the reserve that were given an id: what they were."""
@@ -85,25 +80,15 @@ class Fold:
         """What this experiment posted of the account's total."""
         self.unlearnt: Exception | None = None
         """Why the policy failed to learn the newest reward."""
-        self._agent: GenCB | None = None
-
-    @property
-    def agent(self) -> GenCB:
-        """The agent; there is one once the experiment was opened."""
-        assert self._agent is not None
-        return self._agent
-
-    @property
-    def books(self) -> RewardBooks:
+        self.agent: GenCB
+        """There is one once the experiment was opened."""
+        self.books: RewardBooks
         """The agent's books: counters, the floor in force, and the account's totals."""
-        books = self.agent.books
-        assert isinstance(books, RewardBooks)
-        return books
 
     @property
     def exists(self) -> bool:
         """Whether the experiment was opened."""
-        return self._agent is not None
+        return bool(self.opened)
 
     def follows(self, row: Any) -> bool:
         """Whether this is what the account's chain has led to."""
@@ -111,55 +96,69 @@ class Fold:
         ours = self.head, self.seq, account.posted, account.held, account.reserve
         return bool(ours == (row.head, row.seq, row.posted, row.held, row.reserve))
 
-    def decide(self, asked: Request) -> Play:
-        """Propose a play, and count it; its entry has to be noted next, else the fold is lost."""
-        agent, labels = self.agent, self.check(asked)
+    def decide(self, asked: Request, now: int) -> tuple[str, dict[str, Any], Play]:
+        """Propose a play: the kind and payload of its entry, decided ``now``, and the play.
+
+        The policy has taken its turn: if the entry does not come to be, the fold is to be lost.
+        """
+        context, candidates, terms = self.check(asked)
         try:
-            play = agent.select(asked.context, labels, asked.default)
-            agent.open_plays.clear()
-            if self.settings.shadow and not play.is_default:
-                self.account.held -= play.terms.hold
-                self.books.count((*counts_of(Event.AS_DEFAULT, True), ("unreported", 1)))
+            play = self.agent.propose(context, candidates, terms)
+            return *self._proposal(play, asked, candidates, now), play
         except BaseException:
             self.lose()
             raise
-        return play
 
-    def check(self, asked: Request) -> list[Any] | None:
-        """What select would refuse before it asks the policy: from there on the fold has moved.
+    def check(self, asked: Request) -> tuple[Any, list[int] | None, Terms]:
+        """What the agent is to be asked, the arms by number; an error where it cannot be."""
+        agent, allowed = self.agent, asked.allowed
+        terms = self.books.floor.terms(asked.default)
+        context = agent.checked_context(asked.context)
+        if self.removed:
+            allowed = self._allowed(allowed)
+        if allowed is None and agent.arms:
+            return context, None, terms
+        return context, agent.candidates(context, allowed), terms
 
-        Returns the arms that may be played; None: all.
-        """
-        agent, labels = self.agent, self.candidates(asked.allowed)
-        self.books.terms(asked.default)
-        if labels is not None:
-            agent.actions.arm_numbers(labels)
-        agent.checked_context(asked.context)
-        return labels
-
-    def unproposed(self, default: Any) -> Play:
-        """The default, without asking a policy whose books are in doubt."""
+    def _allowed(self, allowed: Iterable[Any] | None) -> list[Any]:
+        """The arms that may be played: those asked for, without those removed."""
         agent = self.agent
-        return agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(default), None)
+        numbers = range(len(agent.arms)) if allowed is None else agent.actions.arm_numbers(allowed)
+        return [agent.arms[number] for number in numbers if number not in self.removed]
 
-    def proposal(self, play: Play, asked: Request, now: int) -> tuple[str, dict[str, Any]]:
-        """The kind and payload of the entry that a proposed play becomes, if decided ``now``."""
-        allowed = self.numbers(asked.allowed)
-        fixed: dict[str, Any] = {"deadline": self.deadline(now)}
+    def _proposal(
+        self, play: Play, asked: Request, candidates: list[int] | None, now: int
+    ) -> tuple[str, dict[str, Any]]:
+        allowed = None if asked.allowed is None and not self.removed else candidates
+        settings = self.settings
+        window = settings.reward_window
+        fixed: dict[str, Any] = {"deadline": None if window is None else now + window}
         if play.index < 0:
             if play.reason is Reason.DEFAULT_BEST:
                 fixed["chosen"] = True
             return "decision.defaulted", payload(play, asked, allowed, fixed)
+        if settings.shadow:
+            fixed["shadow"] = sealed_json(play.arm, "arm")
+            told = payload(play._replace(arm=None, index=-1), asked, allowed, fixed)
+            return "decision.defaulted", {**told, "reason": SHADOW}
         books = self.books
         fixed["low"], fixed["high"] = books.low, books.high
-        if self.settings.learn_missing == WORST:
+        if settings.learn_missing == WORST:
             fixed["missing"] = books.low
         return "decision.held", payload(play, asked, allowed, fixed)
 
-    def deadline(self, now: int) -> int | None:
-        """When a play that is decided ``now`` expires; None: never."""
-        window = self.settings.reward_window
-        return None if window is None else now + window
+    def refused(self, asked: Request, told: dict[str, Any], play: Play) -> dict[str, Any]:
+        """The payload of the default that takes the place of what the account cannot afford."""
+        short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
+        fixed = {"deadline": told["deadline"]}
+        return payload(short, asked, told.get("allowed"), fixed)
+
+    def unproposed(self, asked: Request, now: int) -> dict[str, Any]:
+        """The payload of the default, without asking a policy whose books are in doubt."""
+        agent, window = self.agent, self.settings.reward_window
+        play = agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None)
+        fixed = {"deadline": None if window is None else now + window}
+        return {**payload(play, asked, None, fixed), "reason": DEGRADED}
 
     @property
     def lost(self) -> bool:
@@ -183,46 +182,47 @@ class Fold:
             copy.deepcopy(agent.policy), agent.floor, seed, default_competes=agent.default_competes
         )
         copied.turns, copied.paused = agent.turns, agent.paused
-        books = copied.books = agent.floor.open(keep=0)
-        books.account = twin.account = Account(posted=rights)
-        books.plays = Counted(0)
-        books.pending, books.unreported = self.books.pending, self.books.unreported
-        twin._agent = copied
+        twin._keep(copied, Account(posted=rights))
+        twin.books.pending, twin.books.unreported = self.books.pending, self.books.unreported
         return twin
 
-    def candidates(self, allowed: Iterable[Any] | None) -> list[Any] | None:
-        """The arms that may be played: those asked for, without those removed."""
-        agent = self.agent
-        if not self.removed:
-            return None if allowed is None else list(allowed)
-        actions = agent.actions
-        numbers = range(len(agent.arms)) if allowed is None else actions.arm_numbers(allowed)
-        return [agent.arms[number] for number in numbers if number not in self.removed]
-
-    def numbers(self, allowed: Iterable[Any] | None) -> list[int] | None:
-        """The same as the policy's numbers."""
-        labels = self.candidates(allowed)
-        return None if labels is None else self.agent.actions.arm_numbers(labels)
+    def _keep(self, agent: GenCB, account: Account) -> None:
+        """Let an agent go on by the books of an account, which are counters: no play is in them."""
+        books = agent.floor.open(keep=0)
+        assert isinstance(books, RewardBooks)
+        books.account = self.account = account
+        self.agent, self.books, agent.books = agent, books, books
 
     def apply(self, entry: Entry, done: bool = False) -> None:
-        """Take the next entry; ``done``: what it says of policy and counters is so already.
+        """Take the next entry; ``done``: what it changes besides counts and totals is so already.
 
         Raises ValueError if it is not the next one, or its totals are not what they should be.
         """
         if entry.seq != self.seq + 1 or entry.prev != self.head:
             raise ValueError(f"entry {entry.seq} does not follow entry {self.seq}")
-        account = self.account
-        if not done:
-            account.posted += entry.d_posted
-            account.held += entry.d_held
-            if entry.kind in _ENDOWMENTS:
-                self._endow(_ENDOWMENTS[entry.kind] * entry.payload["amount"])
-        totals = [entry.reserve, entry.posted, entry.held]
-        if account.numbers() != totals:
-            raise ValueError(f"entry {entry.seq} has the totals {totals}, not {account.numbers()}")
+        account, kind, told = self.account, entry.kind, entry.payload
+        account.posted += entry.d_posted
+        account.held += entry.d_held
+        if kind in _ENDOWMENTS and not done:
+            self._endow(_ENDOWMENTS[kind] * told["amount"])
+        totals = entry.reserve, entry.posted, entry.held
+        if (account.reserve, account.posted, account.held) != totals:
+            ours = account.numbers()
+            raise ValueError(f"entry {entry.seq} has the totals {[*totals]}, not {ours}")
         self.seq, self.head = entry.seq, entry.hash
-        if entry.experiment == self.experiment:
-            self._own(entry, done)
+        if entry.experiment != self.experiment:
+            return
+        self.posted += entry.d_posted
+        if kind == "experiment.opened":
+            self._open(told)
+        elif not self.opened:
+            raise ValueError(f"entry {entry.seq} is of an experiment that was never opened")
+        elif kind == "decision.held" or kind == "decision.defaulted":
+            self._decided(entry, done)
+        elif kind in _CHANGES:
+            self._changed(kind, told, done)
+        else:
+            self._reported(entry)
 
     def _endow(self, amount: int) -> None:
         self.account.reserve += amount
@@ -230,12 +230,8 @@ class Fold:
             self.books._set_reserve(self.account.reserve)
             self.agent.floor = self.books.floor
 
-    def _own(self, entry: Entry, done: bool) -> None:
-        told, kind = entry.payload, entry.kind
-        self.posted += entry.d_posted
-        if kind == "experiment.opened":
-            self._open(told)
-        elif kind == "experiment.configured":
+    def _changed(self, kind: str, told: dict[str, Any], done: bool) -> None:
+        if kind == "experiment.configured":
             self._configure(told, done)
         elif kind == "experiment.state":
             self.agent.paused = told["state"] == "paused"
@@ -243,19 +239,13 @@ class Fold:
             self._add(told["arms"])
         elif kind == "arms.removed":
             self.removed |= set(self.agent.actions.arm_numbers(told["arms"]))
-        elif kind in ("decision.held", "decision.defaulted"):
-            self._decided(entry, done)
-        elif kind in _ENDOWMENTS:
-            if "id" in told:
-                self.endowments[told["id"]] = [kind, told["asked"]]
-        else:
-            self._reported(entry)
+        elif "id" in told:
+            self.endowments[told["id"]] = [kind, told["asked"]]
 
     def _open(self, told: dict[str, Any]) -> None:
         agent = built(told["config"], copy.deepcopy(self.own_policy))
-        books = agent.books = agent.floor.open(keep=0)
-        books.account, books.plays = self.account, Counted(0)
-        self._agent, self.opened, self.version = agent, [told["config"], told["config"]], 1
+        self._keep(agent, self.account)
+        self.opened, self.version = [told["config"], told["config"]], 1
         self.settings = settings_of(told["config"])
 
     def _configure(self, told: dict[str, Any], done: bool) -> None:
@@ -266,9 +256,9 @@ class Fold:
         self.settings = settings_of(told["config"])
         self.version += 1
 
-    def given(self, entry: Entry) -> Given:
+    def open_play(self, entry: Entry) -> OpenPlay:
         """What a decision's entry says of its play."""
-        return Given.of(entry, self.agent, own=entry.experiment == self.experiment)
+        return OpenPlay.of(entry, self.agent, own=entry.experiment == self.experiment)
 
     def lacks(self, labels: Iterable[Any]) -> bool:
         """Whether adding some arms changes anything; InvalidInput if they cannot be added."""
@@ -289,17 +279,22 @@ class Fold:
         fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
         fresh.books, fresh.rng = agent.books, agent.rng
         fresh.turns, fresh.paused = agent.turns, agent.paused
-        self._agent = fresh
+        self.agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
-        told, given = entry.payload, self.given(entry)
-        if not done:
-            if entry.kind == "decision.held" or "shadow" in told or told.get("chosen"):
-                self._turn(given.context, told.get("allowed"))
-            self.books.count(counts_of(entry.kind, given.explores))
-            self.books.plays.next_id += 1
+        told, kind = entry.payload, entry.kind
+        play = OpenPlay.of(entry, self.agent, own=True)
+        if not done and (kind == "decision.held" or "shadow" in told or told.get("chosen")):
+            self._turn(play.context, told.get("allowed"))
+        self.count(kind)
         assert entry.play is not None
-        self.waiting[entry.play] = given
+        self.waiting[entry.play] = play
+
+    def count(self, kind: str) -> None:
+        """Count a play that was decided."""
+        books = self.books
+        books.plays.next_id += 1
+        books.count(counts_of(kind, kind == "decision.held"))
 
     def _turn(self, context: Any, allowed: Any) -> None:
         """The policy's turn, taken again. If it fails at it this time, the play was made as well.
@@ -314,23 +309,20 @@ class Fold:
             agent.turns += 1
 
     def _reported(self, entry: Entry) -> None:
-        told, books = entry.payload, self.books
-        given = None if entry.play is None else self.waiting.get(entry.play)
-        late = told.get("late") is True
-        assert given is not None or late or entry.kind != "decision.voided"
-        explores = given is not None and given.explores
-        books.count(counts_of_entry(entry.kind, told, explores))
+        told, kind, name, books = entry.payload, entry.kind, entry.play, self.books
+        play = None if name is None else self.waiting.get(name)
+        assert play is not None or kind != "decision.voided" or told.get("late") is True
+        books.count(counts_of_entry(kind, told, play is not None and play.explores))
         books.required += told.get("asked", 0)
-        if entry.kind == "outcome.late":
-            action = Named.of(told).action(self.agent)
-            self.learn(
-                entry.kind, told, action, from_json(told.get("context")), told.get("missing")
-            )
-        elif entry.kind in LEARNT:
-            assert given is not None
-            self.learn(entry.kind, told, given.action, given.context, given.missing)
-        if entry.kind in _CLOSED and entry.play is not None:
-            self.waiting.pop(entry.play, None)
+        if kind == "outcome.late":
+            action = self.agent.actions.action(told["index"], from_json(told["arm"]))
+            context = from_json(told.get("context"))
+            self.learn(kind, told, action, context, told.get("missing"))
+        elif kind in LEARNT:
+            assert play is not None
+            self.learn(kind, told, play.action, play.context, play.missing)
+        if kind in _CLOSED and name is not None:
+            self.waiting.pop(name, None)
 
     def learn(
         self, kind: str, told: dict[str, Any], action: Any, context: Any, missing: int | None
@@ -345,10 +337,10 @@ class Fold:
                 if missing is not None:
                     policy.update(action, self._worst(missing), context)
             elif kind == "outcome.late" and missing is not None:
-                old, new = self._worst(missing), self._reward(told["told"])
+                old, new = self._worst(missing), self._reward(told)
                 policy.correct(action, old, new, context)
             else:
-                policy.update(action, self._reward(told["told"]), context)
+                policy.update(action, self._reward(told), context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
             self.unlearnt = error
 
@@ -358,11 +350,14 @@ class Fold:
         worst = agent.floor.unit.decimal(missing)
         return float(agent.policy_reward(worst) if agent.unit_rewards else worst)
 
-    def _reward(self, told: Any) -> Any:
-        """A reward that an entry tells, as the policy is told it."""
-        base = told["base"] if isinstance(told, dict) else told
+    def _reward(self, told: dict[str, Any]) -> Any:
+        """The reward of an entry, as the policy is told it."""
+        text = told["told"]
+        base = text["base"] if isinstance(text, dict) else text
         if isinstance(base, list):
             return tuple(map(float, base))
+        if self.agent.unit_rewards:
+            return self.books.unit_of(told["reward"])
         return self.agent.policy_reward(Decimal(base))
 
     def state(self) -> dict[str, Any]:
@@ -400,10 +395,12 @@ class Fold:
         self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():
             explores, arm, number, action, context, terms, *ends = from_json(packed)
-            self.waiting[play] = Given(explores, arm, number, action, context, Terms(*terms), *ends)
+            self.waiting[play] = OpenPlay(
+                explores, arm, number, action, context, Terms(*terms), *ends
+            )
 
 
-def _plain(given: Given) -> list[Any]:
+def _plain(given: OpenPlay) -> list[Any]:
     return [tuple(part) if isinstance(part, Terms) else part for part in given]
 
 

@@ -21,6 +21,8 @@ from surefoot.live.store.base import PlayRow
 
 Reader = Callable[[str], PlayRow | None]
 """Finds a play by its id in the ledger."""
+FREE = re.compile(rf"(?!p-[0-9]+\Z){moves.ID}")
+"""An id that a caller may give a new play: not one that the store gives."""
 _REPORTED = re.compile(rf"{moves.ID}(\.{moves.ID})?")
 
 

@@ -15,7 +15,7 @@ from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
 from surefoot.live import ids
 from surefoot.live.engine import Engine
-from surefoot.live.reporting import Booked, Retelling
+from surefoot.live.reports import Booked, Report
 from surefoot.live.store import Tx
 from surefoot.live.store.base import LeaseRow, PlayRow, microseconds
 
@@ -133,7 +133,8 @@ def enter_report(tx: Tx, engine: Engine, step: dict[str, Any], early: Early | No
         if early is not None and early.row._replace(id=row.id, seq=row.seq) == row:
             engine.enter(tx, row, early.booked)
         else:
-            engine.book(tx, row, Retelling(step["how"], step["told"]))
+            engine.current(tx)
+            engine.book(tx, row, Report.retold(step["how"], step["told"]))
     except (DamagedFile, InvalidInput, PlayConflict, UnknownPlay) as problem:
         # It was taken in good faith and came second: the ledger keeps it, the books do not.
         told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}

@@ -18,8 +18,7 @@ from surefoot.live.engine import Engine
 from surefoot.live.entries import checked_text
 from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
-from surefoot.live.reporting import Telling
-from surefoot.live.reports import Told
+from surefoot.live.reports import Report, Told
 from surefoot.live.store import Store, Tx, moves, open_store
 from surefoot.live.store.base import check_process
 
@@ -207,7 +206,7 @@ class Live:
         the policy fail to learn the reward, it is booked all the same, and its error is raised.
         """
         name = _named(play)
-        outcome = self._report(play, name, Telling("settle", Told.of(reward, name), base_rewards))
+        outcome = self._report(play, name, Report("settle", Told.of(reward, name), base_rewards))
         if outcome is Outcome.BREACH or outcome is Outcome.CAPPED:
             _warn(name, outcome)
         return outcome
@@ -219,29 +218,29 @@ class Live:
         window, a default play nobody has reported is forgotten until its report comes; in others
         it stays as it is.
         """
-        return self._report(play, _named(play), Telling("expire"))
+        return self._report(play, _named(play), Report("expire"))
 
     def void(self, play: LivePlay | str) -> Outcome:
         """The play was never made, for good; its hold is released."""
-        return self._report(play, _named(play), Telling("void"))
+        return self._report(play, _named(play), Report("void"))
 
     def fall_back(self, play: LivePlay | str) -> Outcome:
         """An exploration was decided, but the default was played instead."""
-        return self._report(play, _named(play), Telling("fall_back"))
+        return self._report(play, _named(play), Report("fall_back"))
 
     def acknowledge(self, play: LivePlay | str) -> Outcome:
         """Confirm a reward above r_max, so that the rest of it is credited."""
-        return self._report(play, _named(play), Telling("acknowledge"))
+        return self._report(play, _named(play), Report("acknowledge"))
 
-    def _report(self, play: LivePlay | str, name: str, telling: Telling) -> Outcome:
+    def _report(self, play: LivePlay | str, name: str, report: Report) -> Outcome:
         check_process(self._process, "agent")
         worker, engine = self._worker, self._engine
         if worker is not None:
             name = name if isinstance(play, LivePlay) else worker.own_play(name)
-            early = worker.report(name, telling)
+            early = worker.report(name, report)
             if early is not None:
                 return early
-        outcome, unlearnt, row = engine.run(engine.report, name, telling)
+        outcome, unlearnt, row = engine.run(engine.report, name, report)
         if worker is not None:
             worker.entered(name, row)
         if unlearnt is not None:

@@ -12,12 +12,11 @@ from typing import Any, NamedTuple, cast
 
 from surefoot._exact import exact, shown
 from surefoot._forms import REMEDY, checked_form
-from surefoot._json_values import from_json
-from surefoot.agents.play import Choice, Play, Reason, explain, short
+from surefoot._json_values import from_json, to_json
+from surefoot.agents.play import Choice, Play, Reason, explain, made, short
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live import ids
-from surefoot.live.configuration import sealed_pack, written_terms
 from surefoot.live.entries import LONGEST, Entry, canonical, check_length
 
 DEGRADED, SHADOW = "DEGRADED", "SHADOW"
@@ -42,8 +41,11 @@ class Request(NamedTuple):
         cls, context: Any, allowed: Iterable[Any] | None, default: Any, own: str | None = None
     ) -> Request:
         """InvalidInput for a context that cannot be said in JSON."""
-        own = ids.checked_id(own)
-        packed = sealed_pack(context, "context")
+        if own is not None and not (type(own) is str and ids.FREE.fullmatch(own)):
+            own = ids.checked_id(own)
+        if context is None and allowed is None and default is None:  # as most are
+            return made(cls, (None, None, None, None, None, _BARE, own))  # type: ignore[no-any-return]
+        packed = sealed_json(context, "context")
         if allowed is not None and not isinstance(allowed, str | bytes):
             try:
                 allowed = list(allowed)
@@ -51,10 +53,17 @@ class Request(NamedTuple):
                 raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
         names = None if allowed is None else sorted({repr(arm) for arm in allowed})
         told = None if default is None else _ends(default)
-        text = canonical({"context": packed, "allowed": names, "default": told})
-        check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
-        digest = hashlib.sha256(text.encode()).hexdigest()
+        digest = _digest(packed, names, told)
         return cls(context, packed, allowed, default, told, digest, own)
+
+
+def _digest(packed: Any, names: list[str] | None, told: Any) -> str:
+    text = canonical({"context": packed, "allowed": names, "default": told})
+    check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
+    return hashlib.sha256(text.encode()).hexdigest()
+
+
+_BARE = _digest(None, None, None)
 
 
 def _ends(default: Any) -> Any:
@@ -142,10 +151,10 @@ class LivePlay:
         """
         told, choice = self._told, self._told["choice"]
         return {
-            "id": self.id, "arm": sealed_pack(self.arm, "arm"), "index": self.index,
+            "id": self.id, "arm": sealed_json(self.arm, "arm"), "index": self.index,
             "reason": self.reason, "slack": f"{self.slack:f}",
             "worst_case": f"{self.worst_case:f}", "seq": self.seq, "deadline": self.deadline,
-            "shadow": sealed_pack(self.shadow, "shadow"), "lease": self.lease,
+            "shadow": sealed_json(self.shadow, "shadow"), "lease": self.lease,
             "play": {
                 **dict(zip(_BOOKS, self._books, strict=True)),
                 **{key: told[key] for key in _COUNTS},
@@ -190,7 +199,7 @@ class LivePlay:
                 raise ValueError(f"{said['reason']!r} is not a valid Reason")
             if choice is not None:
                 numbers = from_json(choice)[1:]
-                exact_text = sealed_pack(numbers, "choice") == choice[1:]
+                exact_text = sealed_json(numbers, "choice") == choice[1:]
                 if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
                     raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
             again = found.to_json()
@@ -250,37 +259,79 @@ _NUMBERS: dict[str, type | UnionType] = {
 def terms_of(told: dict[str, Any]) -> Terms:
     """The terms that a decision's payload carries."""
     hold = told["hold"] if "hold" in told else told["loss"]
-    of_interval = (told["upper"], told["lost"], told["whole"]) if "upper" in told else ()
-    return Terms(told["value"], told["floor"], hold, told["deposit"], *of_interval)
+    of_interval = (told["upper"], told["lost"], told["whole"]) if "upper" in told else (None, 0, 1)
+    terms: Terms = made(Terms, (told["value"], told["floor"], hold, told["deposit"], *of_interval))
+    return terms
+
+
+def written_terms(terms: Terms) -> dict[str, Any]:
+    """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
+    value, floor, hold, deposit, high, lost, whole = terms
+    written = {"value": value, "floor": floor, "hold": hold, "deposit": deposit}
+    if high is not None:
+        written |= {"upper": high, "lost": lost, "whole": whole}
+    return written
+
+
+def sealed(packed: Any) -> Any:
+    """JSON values without a float: each is spelled out, as ``from_json`` reads it.
+
+    >>> sealed([1, {"c": 0.5}])
+    [1, {'c': {'float': '0.5'}}]
+    """
+    if isinstance(packed, float):
+        return {"float": repr(packed)}
+    if isinstance(packed, dict):
+        return {key: sealed(value) for key, value in packed.items()}
+    return [sealed(value) for value in packed] if isinstance(packed, list) else packed
+
+
+def sealed_json(value: Any, what: str) -> Any:
+    """A plain value as an entry tells it: as JSON, and without a float."""
+    kind = type(value)
+    if value is None or kind is str or kind is int:
+        return value
+    return {"float": repr(value)} if kind is float else sealed(to_json(value, what))
 
 
 def payload(
     play: Play, asked: Request, allowed: list[int] | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
     """What the ledger says of a decision; ``fixed``: its deadline, and what else it settles."""
-    choice = None if play.choice is None else [sealed_pack(part, "choice") for part in play.choice]
-    told: dict[str, Any] = {
-        "reason": play.reason.value,
-        "turn": play.turn,
-        "request": asked.digest,
-        "pending": play.pending,
-        "unreported": play.unreported,
-        "choice": choice,
-        **written_terms(play.terms),
-        **fixed,
-    }
+    choice = written_choice(play.choice)
+    told = {
+        "reason": str(play.reason), "turn": play.turn, "request": asked.digest,
+        "pending": play.pending, "unreported": play.unreported, "choice": choice,
+        **written_terms(play.terms), **fixed,
+    }  # fmt: skip
     if asked.packed is not None:
         told["context"] = asked.packed
     if allowed is not None:
         told["allowed"] = allowed
     if asked.told is not None:
         told["default"] = asked.told
-    if play.is_default:
+    if play.index < 0:
         told["loss"] = told.pop("hold")
         if "upper" in told:
             told["high"] = told["upper"]
         return told
-    told["arm"], told["index"] = sealed_pack(play.arm, "arm"), play.index
     score = None if play.choice is None else play.choice.score
-    told["score"] = None if score is None else repr(score)
+    arm = play.arm
+    told["arm"] = arm if type(arm) is str or type(arm) is int else sealed_json(arm, "arm")
+    told["index"], told["score"] = play.index, None if score is None else repr(score)
     return told
+
+
+def written_choice(choice: Choice | None) -> list[Any] | None:
+    """What the policy wanted, as an entry tells it."""
+    if choice is None:
+        return None
+    written: list[Any] = []
+    for part in choice:
+        kind = type(part)  # looked at here, as most are plain: a call for each takes longer
+        if kind is float:
+            written.append({"float": repr(part)})
+        else:
+            plain = part is None or kind is str or kind is int
+            written.append(part if plain else sealed_json(part, "choice"))
+    return written

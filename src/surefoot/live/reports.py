@@ -1,15 +1,17 @@
-"""What a report of a live play comes to: the entries that a ledger takes of it."""
+"""Reports of live plays: what a caller says, what it books, and the entries that a ledger takes."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
-from surefoot.agents.play import short, unpaid
+from surefoot._json_values import from_json, to_json
+from surefoot.agents import GenCB
+from surefoot.agents.actions import Actions
+from surefoot.agents.play import made, short, unpaid
 from surefoot.errors import InvalidInput
-from surefoot.floors import Outcome, RewardFloor
+from surefoot.floors import Outcome, Terms
 from surefoot.floors.events import (
     CAPPED,
     EXPIRE,
@@ -24,11 +26,70 @@ from surefoot.floors.events import (
     step,
 )
 from surefoot.floors.plays import conflict
-from surefoot.live.given import Given
+from surefoot.live.configuration import Settings
+from surefoot.live.entries import Entry
+from surefoot.live.play import sealed, terms_of
+from surefoot.live.store.base import PlayRow
 from surefoot.live.store.moves import STATES
 
 FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 """What an entry says of a reward that is not what was declared, by the counter it moves."""
+
+
+class OpenPlay(NamedTuple):
+    """A play that can still change, as its decision's entry tells it."""
+
+    explores: bool
+    arm: Any
+    """As the user named it."""
+    number: int
+    """The arm's; -1 for the default."""
+    action: Any
+    """In the policy's own numbers; -1 for the default; None: it is another experiment's."""
+    context: Any
+    terms: Terms
+    low: int
+    high: int
+    missing: int | None = None
+    """The reward, in units, that the policy is told if the play expires; None: it is told none."""
+    version: int = 0
+    """The configuration that it was decided under."""
+
+    @classmethod
+    def of(cls, entry: Entry, agent: GenCB, own: bool) -> OpenPlay:
+        """What a decision's entry says of its play; ``own``: whether it is this agent's."""
+        told, books, version = entry.payload, agent.books, entry.config_version
+        context = from_json(told["context"]) if "context" in told else None
+        terms = terms_of(told)
+        found: tuple[Any, ...]
+        if entry.kind != "decision.held":
+            found = (False, None, -1, -1, context, terms, books.low, books.high, None, version)
+        else:
+            arm, number, action = told["arm"], told["index"], None
+            arm = from_json(arm) if type(arm) is dict else arm
+            if own:
+                numbered = agent.actions.numbered
+                action = number if numbered else agent.actions.action(number, arm)
+            ends = told["low"], told["high"], told.get("missing"), version
+            found = (True, arm, number, action, context, terms, *ends)
+        play: OpenPlay = made(cls, found)
+        return play
+
+    def again(self) -> dict[str, Any]:
+        """What is needed of this play, for the entry of a report after its expiry.
+
+        Of an exploration that is what its policy learns by, of a default what it was declared to
+        be worth, and under which configuration.
+        """
+        if not self.explores:
+            value = {"value": self.terms.value, "version": self.version, "late": True}
+            return value if self.terms.high is None else {**value, "upper": self.terms.high}
+        told = {"arm": sealed(to_json(self.arm, "arm")), "index": self.number}
+        if self.context is not None:
+            told["context"] = sealed(to_json(self.context, "context"))
+        if self.missing is not None:
+            told["missing"] = self.missing
+        return told
 
 
 class Told(NamedTuple):
@@ -41,9 +102,29 @@ class Told(NamedTuple):
     def of(cls, reward: Any, play: str) -> Told:
         """InvalidInput for what is no number."""
         if reward is None:
-            return cls(None, None)
+            return NOTHING
         number = exact(reward, f"reward of play {play}")
         return cls(number, short(number))
+
+
+NOTHING = Told(None, None)
+"""A report that says nothing of the reward."""
+
+
+class Report(NamedTuple):
+    """A report as its caller makes it, or as a journal has it."""
+
+    how: str
+    """One of ``events.REPORTS``."""
+    said: Told = NOTHING
+    base_rewards: Any = None
+    taken: bool = False
+    """Whether it was taken before: then the text of its reward is all there is."""
+
+    @classmethod
+    def retold(cls, how: str, text: Any) -> Report:
+        """A report that was taken before, from its text."""
+        return cls(how, Told(None, text), None, True)
 
 
 class Line(NamedTuple):
@@ -55,94 +136,104 @@ class Line(NamedTuple):
     payload: dict[str, Any]
 
 
-def lines(
-    floor: RewardFloor, row: Any, given: Given, worth: Any, how: str, told: Told, window: bool
-) -> tuple[Outcome, list[Line]]:
-    """What a report of a play comes to, and its entries; PlayConflict if it contradicts its row.
+class Booked(NamedTuple):
+    """What a report did to one play: the entries it takes, and the text it is known by."""
 
-    ``worth``: how a reward in the row becomes a number; ``how``: one of ``events.REPORTS``;
-    ``window``: whether there is a reward window, in which default plays expire, too.
+    outcome: Outcome
+    lines: list[Line]
+    play: OpenPlay
+    text: Any
+
+
+def book(agent: GenCB, settings: Settings, row: PlayRow, play: OpenPlay, report: Report) -> Booked:
+    """Book a report of the play that a row stands for; changes nothing but the result.
+
+    PlayConflict if it contradicts the row; InvalidInput where a reward is missing, or base rewards.
     """
-    play = record_of(floor, row, given, worth)
-    random = given.terms.high is not None
-    reward, units = told.reward, None
-    if how == SETTLE and play.explores and play.state is not FELL_BACK and reward is None:
-        raise unpaid(row.id, given.arm)
-    if not random and not play.explores and play.state is SETTLED and play.reward is None:
+    actions, how, told = agent.actions, report.how, report.said
+    floor: Any = agent.books.floor
+    if report.taken or report.base_rewards is not None or actions.semi_bandit:
+        told = _told(report, actions, row, play)
+    record = Record(row.role == "explore", play.terms, STATES[row.role, row.state])
+    if row.capped:
+        record.state = CAPPED
+    if row.told is not None:
+        record.reward = floor.read(_worth(actions, play, row.told), "reward")
+    random, reward, units = play.terms.high is not None, told.reward, None
+    if how == SETTLE and record.explores and record.state is not FELL_BACK and reward is None:
+        raise unpaid(row.id, play.arm)
+    if not random and not record.explores and record.state is SETTLED and record.reward is None:
         reward = None  # of a known value, and told after its report: no entry could say it
-    if how == SETTLE and (reward is not None or (play.explores and not random)):
-        units = floor.read(reward, f"reward of play {row.id}")
-    if how == EXPIRE and (window or row.deadline is not None):
+    if how == SETTLE and (reward is not None or (record.explores and not random)):
+        exactly = type(reward) is Decimal  # as nearly always: then it was read before
+        what = f"reward of play {row.id}"
+        units = floor.unit.floor(reward) if exactly else floor.read(reward, what)
+    if how == EXPIRE and (settings.reward_window is not None or row.deadline is not None):
         how = LAPSE
-    entered: list[Line] = []
-    if how == SETTLE and random and units is not None and not play.explores:
-        first = step(play, how)  # that it was played is an entry of its own
+    lines: list[Line] = []
+    if how == SETTLE and random and units is not None and not record.explores:
+        first = step(record, how)  # that it was played is an entry of its own
         if first.event is not None:
-            entered.append(_line(first, play, row, given, Told(None, None)))
-            play = Record(False, play.terms, first.state, None)
-    move = step(play, how, units, given.low, given.high)
+            lines.append(_line(first, record, row, play, NOTHING))
+            record = Record(False, record.terms, first.state, None)
+    move = step(record, how, units, play.low, play.high)
     if move.outcome is None:
-        raise conflict(row.id, play, how, reward)
+        raise conflict(row.id, record, how, reward)
     if move.event is not None:
-        entered.append(_line(move, play, row, given, told))
-    return move.outcome, entered
+        lines.append(_line(move, record, row, play, told))
+    return Booked(move.outcome, lines, play, told.text)
 
 
-def record_of(floor: RewardFloor, row: Any, given: Given, worth: Any) -> Record:
-    """A play as the books would remember it."""
-    state = CAPPED if row.capped else STATES[row.role, row.state]
-    units = None if row.told is None else floor.read(worth(row.told), "reward")
-    return Record(row.role == "explore", given.terms, state, units)
-
-
-def _line(move: Move, play: Record, row: Any, given: Given, told: Told) -> Line:
-    assert move.event is not None
+def _line(move: Move, record: Record, row: PlayRow, play: OpenPlay, told: Told) -> Line:
+    event = move.event
+    assert event is not None
     payload: dict[str, Any] = {"asked": move.required} if move.required else {}
-    payload |= {FLAGS[name]: True for name, _ in move.counts if name in FLAGS}
+    for name, _ in move.counts:
+        if name in FLAGS:
+            payload[FLAGS[name]] = True
     if told.reward is not None:
-        payload |= {"reward": move.reward, "told": told.text}
-    if move.event is Event.ACKNOWLEDGED:
+        payload["reward"], payload["told"] = move.reward, told.text
+    if event is Event.ACKNOWLEDGED:
         payload["play"] = row.id
-    if move.event is Event.LATE or (play.state is not OPEN and move.event in _FIRST):
-        payload |= given.again()
-    return Line(move.event.value, move.posted, move.held, payload)
+    if event is Event.LATE or (record.state is not OPEN and event in _FIRST):
+        payload |= play.again()
+    return Line(str(event), move.posted, move.held, payload)
 
 
 _FIRST = (Event.CONFIRMED, Event.VOIDED)
 """The first report of a default play that expired, one of these, tells it again."""
 
 
-def super_arm(actions: Any, row: Any, given: Given, reward: Any, base: Any) -> Told:
-    """What a report of base rewards books and teaches; InvalidInput where there can be none."""
-    if not (given.explores and actions.semi_bandit):
+def _told(report: Report, actions: Actions, row: PlayRow, play: OpenPlay) -> Told:
+    """What a report says of the reward; InvalidInput where base rewards are missing, or none."""
+    if report.taken:
+        text = report.said.text
+        return NOTHING if text is None else Told(_worth(actions, play, text), text)
+    reward, base = report.said.reward, report.base_rewards
+    super_arm = play.explores and actions.semi_bandit
+    if base is None:
+        if report.how == SETTLE and super_arm and row.state in ("open", "expired"):
+            raise InvalidInput(
+                f"play {row.id} is the super arm {shown(play.arm)}: report base_rewards=, one for "
+                "each of its base arms"
+            )
+        return report.said
+    if not super_arm:
         raise InvalidInput(
             f"base_rewards of play {row.id}: it is no super arm; report reward alone"
         )
-    parts = actions.base_rewards(row.id, given.arm, base)
+    parts = actions.base_rewards(row.id, play.arm, base)
     texts = [short(part) for part in parts]
     if reward is None:
-        return Told(actions.super_arm_reward(parts, given.arm), texts)
+        return Told(actions.super_arm_reward(parts, play.arm), texts)
     number = exact(reward, f"reward of play {row.id}")
     return Told(number, {"reward": short(number), "base": texts})
 
 
-def worth_of(actions: Any, given: Given) -> Callable[[Any], Any]:
-    """How a reward that the ledger tells becomes the number that was booked."""
-
-    def worth(told: Any) -> Any:
-        if isinstance(told, dict):
-            return Decimal(told["reward"])
-        if isinstance(told, list):
-            return actions.super_arm_reward(tuple(map(Decimal, told)), given.arm)
-        return Decimal(told)
-
-    return worth
-
-
-def needs_base(actions: Any, row: Any, given: Given) -> None:
-    """InvalidInput for a super arm that is reported by its reward alone."""
-    if given.explores and actions.semi_bandit and row.state in ("open", "expired"):
-        raise InvalidInput(
-            f"play {row.id} is the super arm {shown(given.arm)}: report base_rewards=, one for "
-            "each of its base arms"
-        )
+def _worth(actions: Actions, play: OpenPlay, told: Any) -> Any:
+    """The number that was booked of a reward as the ledger tells it."""
+    if isinstance(told, dict):
+        return Decimal(told["reward"])
+    if isinstance(told, list):
+        return actions.super_arm_reward(tuple(map(Decimal, told)), play.arm)
+    return Decimal(told)

@@ -28,11 +28,10 @@ from surefoot.live.engine import Engine
 from surefoot.live.entries import Entry, check_exact
 from surefoot.live.flushing import FlushTurn
 from surefoot.live.fold import LEARNT, Fold
-from surefoot.live.given import Given
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import Request
-from surefoot.live.reporting import Booked, Telling, book
+from surefoot.live.reports import Booked, OpenPlay, Report, book
 from surefoot.live.store import Tx, moves
 from surefoot.live.store.base import LeaseRow, PlayRow
 
@@ -49,7 +48,7 @@ class Known(NamedTuple):
     """A play as this worker knows it, which may be more than the ledger does."""
 
     row: PlayRow
-    given: Given
+    play: OpenPlay
     entry: Entry | None
     """The decision as it will be entered; None if it is in the ledger already."""
     unsure: bool = False
@@ -185,7 +184,7 @@ class Worker:
                 raise ids.given_twice(name, called)
             return called
 
-    def report(self, name: str, telling: Telling) -> Outcome | None:
+    def report(self, name: str, report: Report) -> Outcome | None:
         """Book a report; None if it is for the ledger to take, which is not asked here."""
         with self._uninterrupted():
             while True:
@@ -198,11 +197,11 @@ class Worker:
                     known, local = self._own.get(name) or self._adopted(found), self._local
                     if known is None or local is None:
                         return None
-                    final = _is_final(known.row, telling)
+                    final = _is_final(known.row, report)
                     if final and known.entry is None:
                         return None
                     if not (final and self._unsure):
-                        booked, unlearnt = self._book(name, known, local, telling)
+                        booked, unlearnt = self._book(name, known, local, report)
                         break
                 self._flush()
             self._told(booked)
@@ -226,14 +225,14 @@ class Worker:
                 self._own[name] = known._replace(row=row)
 
     def _book(
-        self, name: str, known: Known, local: Fold, telling: Telling
+        self, name: str, known: Known, local: Fold, report: Report
     ) -> tuple[Booked, Exception | None]:
         """Book a report in the journal; and why the policy failed to learn it, if it did."""
-        booked = book(local, known.row, known.given, telling)
+        booked = book(local.agent, local.settings, known.row, known.play, report)
         row = known.row
         if not booked.lines:
             return booked, None
-        step = {"play": row.id, "lease": row.lease, "how": telling.how, "told": booked.text}
+        step = {"play": row.id, "lease": row.lease, "how": report.how, "told": booked.text}
         self._journal.write([step])
         self._steps.append((step, leases.Early(row, booked)))
         local.unlearnt = None
@@ -359,9 +358,11 @@ class Worker:
     ) -> tuple[dict[str, Any], Known, Entry]:
         """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
-        play = local.decide(asked)
         now = lease.expires - self.settings.term + self._turn.elapsed
-        kind, told = local.proposal(play, asked, now)
+        kind, told, play = local.decide(asked, now)
+        if kind == "decision.held":
+            local.account.held += play.terms.hold
+        local.count(kind)
         told |= {"lease": lease.id, "unspent": left}
         check_exact(told, "payload")
         self._number += 1
@@ -373,7 +374,7 @@ class Worker:
         )  # fmt: skip
         step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
         row = moves.decided(play_id, local.experiment, 0, kind, told)
-        return step, Known(row, local.given(entry), entry), entry
+        return step, Known(row, local.open_play(entry), entry), entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
         """A play that was decided elsewhere, as the ledger has it."""
@@ -392,11 +393,11 @@ class Worker:
         local = self._local
         if found is None or self._lease is None or local is None:
             return None
-        given = local.given(found[1])
-        if not given.number < (len(local.agent.arms) or inf):
+        play = local.open_play(found[1])
+        if not play.number < (len(local.agent.arms) or inf):
             return None  # an arm that came after this lease
-        unsure = found[0].state == "expired" and given.missing is not None
-        return Known(found[0], given, None, unsure)
+        unsure = found[0].state == "expired" and play.missing is not None
+        return Known(found[0], play, None, unsure)
 
     def _flush_if_due(
         self, needed: Needed = _ALWAYS, wanted: Sequence[Request] = ()
@@ -504,17 +505,17 @@ class Worker:
             if known.entry is not None:  # else it is none of this journal's
                 play = twins.get(play, play)
             if play in self._engine.fold.waiting or known.row.id in later:
-                kept[name] = Known(known.row._replace(id=play), known.given, None)
+                kept[name] = Known(known.row._replace(id=play), known.play, None)
         return kept
 
 
-def _is_final(row: PlayRow, telling: Telling) -> bool:
+def _is_final(row: PlayRow, report: Report) -> bool:
     """Whether a report may come second for good: then a play in the ledger is asked for there.
 
     A reward after another worker's ``reap`` is late and booked all the same; a void or a fall-back
     is not, and would be acknowledged for nothing.
     """
-    return telling.how in ("void", "fall_back") and row.state == "open"
+    return report.how in ("void", "fall_back") and row.state == "open"
 
 
 def _broke(booked: Booked) -> bool:
@@ -524,10 +525,10 @@ def _broke(booked: Booked) -> bool:
 
 def _learn(local: Fold, booked: Booked) -> None:
     """Tell a policy what a report says."""
-    given = booked.given
+    play = booked.play
     for line in booked.lines:
         if line.kind in LEARNT:
-            local.learn(line.kind, line.payload, given.action, given.context, given.missing)
+            local.learn(line.kind, line.payload, play.action, play.context, play.missing)
 
 
 def _enter_journal(tx: Tx, engine: Engine, found: LeftBehind) -> None:

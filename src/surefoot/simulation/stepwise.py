@@ -45,7 +45,7 @@ def drive(
             agent.update(play)
         else:
             agent.update(play, **_paid(agent, play, environment, key, paid_range))
-            _lose(losses, top, environment, agent.actions.action(play))
+            _lose(losses, top, environment, agent.actions.action(play.index, play.arm))
         slack = books.account.available
         least = min(least, slack)
         below += slack < 0
@@ -61,7 +61,7 @@ def _paid(
 ) -> dict[str, Any]:
     """What the environment pays for a play, as ``update`` takes it."""
     low, high = paid_range
-    action: Any = agent.actions.action(play)
+    action: Any = agent.actions.action(play.index, play.arm)
     if agent.actions.semi_bandit:
         parts = tuple(environment.pull(key, play.turn, arm) for arm in action)
         exact_parts = tuple(exact(part, f"the environment's pull for {action}") for part in parts)

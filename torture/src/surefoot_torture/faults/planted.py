@@ -15,16 +15,16 @@ from unittest import mock
 from surefoot.errors import SurefootError
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.events import SETTLED, Event, Move, Record, step
-from surefoot.live import ids, journal, leases, reporting, reports, worker
+from surefoot.live import engine, ids, journal, leases, reports, worker
 from surefoot.live.engine import Engine
 from surefoot.live.fold import Fold
-from surefoot.live.reporting import Telling
+from surefoot.live.reports import Report
 from surefoot.live.store import MemoryStore, Tx, moves
 
 Patch = Callable[[Any, str, Any], None]
 
-_append, _apply, _reported = Tx.append, Fold.apply, Fold._reported
-_lines, _start = reports.lines, Engine.start
+_append, _reported = Tx.append, Fold._reported
+_start = Engine.start
 _asked = RewardFloor._floor_and_hold
 
 
@@ -53,7 +53,6 @@ def credited_on_decide(patch: Patch) -> None:
         return _append(tx, kind, **told)
 
     patch(Tx, "append", append)
-    patch(Fold, "apply", _follows_posted)
 
 
 def default_credited_when_decided(patch: Patch) -> None:
@@ -67,13 +66,6 @@ def default_credited_when_decided(patch: Patch) -> None:
         return _append(tx, kind, **told)
 
     patch(Tx, "append", append)
-    patch(Fold, "apply", _follows_posted)
-
-
-def _follows_posted(fold: Fold, entry: Any, done: bool = False) -> None:
-    if done:
-        fold.account.posted += entry.d_posted
-    _apply(fold, entry, done)
 
 
 def refunded_on_expiry(patch: Patch) -> None:
@@ -143,7 +135,7 @@ def hold_dropped_on_restart(patch: Patch) -> None:
         for play, given in list(engine.fold.waiting.items()):
             if given.explores:
                 with suppress(SurefootError):
-                    engine.run(engine.report, play, Telling("void"))
+                    engine.run(engine.report, play, Report("void"))
 
     patch(Engine, "start", start)
 
@@ -181,12 +173,14 @@ def late_reward_credited_twice(patch: Patch) -> None:
 def floor_of_the_newest_configuration(patch: Patch) -> None:
     """A report is booked by the floor in force, not by that of its play."""
 
-    def newest(floor: RewardFloor, row: Any, given: Any, *told: Any) -> Any:
-        if floor.default is not None and floor.terms().value == given.terms.value:
-            given = given._replace(terms=floor.terms())
-        return _lines(floor, row, given, *told)
+    def newest(agent: Any, settings: Any, row: Any, play: Any, report: Report) -> Any:
+        floor = agent.books.floor
+        if floor.default is not None and floor.terms().value == play.terms.value:
+            play = play._replace(terms=floor.terms())
+        return reports.book(agent, settings, row, play, report)
 
-    patch(reporting, "lines", newest)
+    for module in (engine, worker):
+        patch(module, "book", newest)
 
 
 def floor_rounded_down(patch: Patch) -> None:

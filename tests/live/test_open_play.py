@@ -1,7 +1,7 @@
 from surefoot import UCB1, GenCB, LinUCB, RewardFloor
 from surefoot.live import MemoryStore
-from surefoot.live.given import Given, Named
 from surefoot.live.live import Live
+from surefoot.live.reports import OpenPlay
 from surefoot.policies import Ridge
 
 
@@ -13,12 +13,12 @@ def test_a_play_tells_again_what_its_policy_needs_to_learn():
     live = Live(agent, store)
     play = live.select(rows, allowed=["AA"])
     [entry] = store.entries("default", play.seq - 1)
-    given = Given.of(entry, live._engine.fold.agent, own=True)
+    given = OpenPlay.of(entry, live._engine.fold.agent, own=True)
     assert (given.arm, given.number, given.action, given.context) == ("AA", 1, 1, rows)
     told = given.again()
-    assert Named.of(told).action(live._engine.fold.agent) == 1
-    assert Given.of(entry._replace(payload={**entry.payload, **told}), agent, own=True) == given
-    assert Given.of(entry, agent, own=False).action is None
+    assert live._engine.fold.agent.actions.action(told["index"], told["arm"]) == 1
+    assert OpenPlay.of(entry._replace(payload={**entry.payload, **told}), agent, own=True) == given
+    assert OpenPlay.of(entry, agent, own=False).action is None
 
 
 def test_a_default_has_no_action_of_the_policy():
@@ -26,5 +26,5 @@ def test_a_default_has_no_action_of_the_policy():
     live = Live(GenCB(UCB1(2), RewardFloor(0.5, 0.5)), store)
     play = live.select()
     [entry] = store.entries("default", play.seq - 1)
-    given = Given.of(entry, live._engine.fold.agent, own=True)
+    given = OpenPlay.of(entry, live._engine.fold.agent, own=True)
     assert (given.explores, given.action, given.arm) == (False, -1, None)

@@ -1,5 +1,3 @@
-"""A report says the same whether it is made or read again from its text."""
-
 from decimal import Decimal
 
 import pytest
@@ -9,12 +7,11 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import UnknownPlay
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.live.reporting import Retelling, Telling, book
-from surefoot.live.reports import Told
+from surefoot.live.reports import Report, Told, book
 
 
 def settling(reward):
-    return Telling("settle", Told.of(reward, "a"))
+    return Report("settle", Told.of(reward, "a"))
 
 
 def case():
@@ -22,18 +19,18 @@ def case():
     live = Live(agent(), store)
     play = live.select(id="a")
     [entry] = list(store.entries("default", play.seq - 1))
-    return live._engine.fold, store.play("default", "a"), live._engine.fold.given(entry)
+    return live._engine.fold, store.play("default", "a"), live._engine.fold.open_play(entry)
 
 
 @pytest.mark.parametrize(
-    "telling",
-    [settling(0.25), settling(Decimal("1e-3")), settling(2), Telling("expire"), Telling("void"),
-     Telling("fall_back")],
+    "report",
+    [settling(0.25), settling(Decimal("1e-3")), settling(2), Report("expire"), Report("void"),
+     Report("fall_back")],
 )  # fmt: skip
-def test_a_report_read_again_books_the_same(telling):
+def test_a_report_read_again_books_the_same(report):
     fold, row, given = case()
-    first = book(fold, row, given, telling)
-    again = book(fold, row, given, Retelling(telling.how, first.text))
+    first = book(fold.agent, fold.settings, row, given, report)
+    again = book(fold.agent, fold.settings, row, given, Report.retold(report.how, first.text))
     assert again.outcome is first.outcome
     assert again.lines == first.lines
     assert again.text == first.text
@@ -44,10 +41,11 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
     live = Live(agent(reserve=0), store)
     live.select(id="a")
     [entry] = list(store.entries("default", 1))
-    row, given = store.play("default", "a"), live._engine.fold.given(entry)
+    fold = live._engine.fold
+    row, given = store.play("default", "a"), live._engine.fold.open_play(entry)
     for reward, text in ((None, None), (0.75, "0.75")):
-        first = book(live._engine.fold, row, given, settling(reward))
-        again = book(live._engine.fold, row, given, Retelling("settle", first.text))
+        first = book(fold.agent, fold.settings, row, given, settling(reward))
+        again = book(fold.agent, fold.settings, row, given, Report.retold("settle", first.text))
         assert first.text == text
         assert again.lines == first.lines
 
