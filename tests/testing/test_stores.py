@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot.live import MemoryStore
-from surefoot.live.store import tx
+from surefoot.live.store import open_store, tx
 from surefoot.live.store.sqlite import SQLiteStore
 from surefoot.testing import DurableStoreKit, StoreKit, _stores
 
@@ -120,3 +120,13 @@ def test_the_kit_needs_to_be_told_what_to_open():
 def test_a_refusal_that_does_not_come_fails():
     with pytest.raises(AssertionError, match="InvalidInput was not raised"):
         _stores.refused(lambda: None)
+
+
+def test_a_racer_prints_what_was_acknowledged(tmp_path, capsys):
+    address = str(tmp_path / "ledger.db")
+    with open_store(address) as store:
+        store.open_account("shop", 2, strict=True)
+        _stores.fund(store, 10)
+        _stores.race(address, "shop")
+        assert capsys.readouterr().out == "2\n3\n4\n"
+        assert store.account("shop").available == 1

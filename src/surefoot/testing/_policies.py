@@ -139,6 +139,12 @@ class World:
                 self.learn(policy, *self.waiting.pop())
         return arms
 
+    def pay(self, arm: Any, context: Any, *policies: Any) -> None:
+        """One reward of an arm, which all of these policies learn."""
+        reward = self.maker.told(self.maker.make_reward(arm, self.rng))
+        for policy in policies:
+            self.learn(policy, arm, reward, context)
+
     def learn(self, policy: Any, arm: Any, reward: Any, context: Any) -> None:
         """One reward of a policy, which must leave the context alone."""
         before = text(context)

@@ -30,7 +30,7 @@ class AccountTests(Opened):
     """Accounts, their chain, their gate, their transactions."""
 
     def test_an_account_starts_empty_and_opens_again_as_it_is(self) -> None:
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert row == AccountRow(ACCOUNT, places=2, strict=True)
         assert (row.seq, row.head, row.available) == (0, GENESIS, 0)
         assert self.store.open_account(ACCOUNT, places=2, strict=True) == row
@@ -56,10 +56,10 @@ class AccountTests(Opened):
     def test_the_chain_and_the_running_sums_are_right(self) -> None:
         fund(self.store, 100)
         for hold in range(1, 11):
-            self.store.transact(ACCOUNT, partial(explore, hold=hold))
-        self.store.transact(ACCOUNT, lambda tx: settle(tx, "p-2", reward=3))
+            self.do(partial(explore, hold=hold))
+        self.do(lambda tx: settle(tx, "p-2", reward=3))
         check_chain(self.store)
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert (row.seq, row.posted, row.held, row.reserve) == (12, 2, 54, 100)
 
     def test_what_is_read_back_is_what_was_appended(self) -> None:
@@ -68,12 +68,8 @@ class AccountTests(Opened):
             "big": 10**30,
             "deep": [1, None, True, {"b": [], "a": {}}],
         }
-        appended = self.store.transact(
-            ACCOUNT,
-            lambda tx: tx.append(
-                "verified", experiment=EXPERIMENT, actor="käthe", payload=payload, config_version=7
-            ),
-        )
+        named: dict[str, Any] = {"experiment": EXPERIMENT, "actor": "käthe", "config_version": 7}
+        appended = self.do(lambda tx: tx.append("verified", payload=payload, **named))
         assert [appended] == list(self.store.entries(ACCOUNT))
         assert appended is not None
         assert (appended.payload, appended.experiment) == (payload, EXPERIMENT)
@@ -87,44 +83,43 @@ class AccountTests(Opened):
             tx.append("arms.added", experiment="e", payload=payload)
             payload["arms"].append("b")
 
-        self.store.transact(ACCOUNT, work)
+        self.do(work)
         assert [e.payload for e in self.store.entries(ACCOUNT)] == [{"arms": ["a"]}]
 
     def test_the_gate_is_exact(self) -> None:
         fund(self.store, 10)
-        assert self.store.transact(ACCOUNT, lambda tx: explore(tx, 11)) is None
-        assert self.store.transact(ACCOUNT, lambda tx: explore(tx, 10)) is not None
-        assert self.store.transact(ACCOUNT, lambda tx: explore(tx, 1)) is None
-        assert self.store.account(ACCOUNT).available == 0
-        assert self.store.account(ACCOUNT).seq == 2
+        assert self.do(lambda tx: explore(tx, 11)) is None
+        assert self.do(lambda tx: explore(tx, 10)) is not None
+        assert self.do(lambda tx: explore(tx, 1)) is None
+        assert (self.row.available, self.row.seq) == (0, 2)
 
     def test_racing_threads_get_what_the_account_affords_and_no_more(self) -> None:
         fund(self.store, 777 * 3 + 2)
         won: list[Entry] = []
 
         def race() -> None:
-            while (entry := self.store.transact(ACCOUNT, lambda tx: explore(tx, 3))) is not None:
+            while (entry := self.do(lambda tx: explore(tx, 3))) is not None:
                 won.append(entry)
 
         together(race, threads=8)
         assert len(won) == len({entry.seq for entry in won}) == 777
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert (row.seq, row.held, row.available) == (778, 777 * 3, 2)
         check_chain(self.store)
 
     def test_a_work_that_fails_leaves_nothing(self) -> None:
         fund(self.store, 10)
-        before = self.store.account(ACCOUNT)
+        before = self.row
 
         def work(tx: Tx) -> None:
             explore(tx, 5, play="mine")
             assert tx.row.seq == 2
             raise KeyError("the work's own error")
 
-        assert "own error" in refused(lambda: self.store.transact(ACCOUNT, work), KeyError)
-        assert self.store.account(ACCOUNT) == before
+        assert "own error" in refused(lambda: self.do(work), KeyError)
+        assert self.row == before
         assert self.store.play(ACCOUNT, "mine") is None
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
+        self.do(lambda tx: explore(tx, 5, play="mine"))
         check_chain(self.store)
 
     def test_a_work_that_fails_takes_no_other_with_it(self) -> None:
@@ -141,12 +136,12 @@ class AccountTests(Opened):
                 if number % 2:
                     raise KeyError(number)
 
-            self.store.transact(ACCOUNT, work)
+            self.do(work)
 
         assert [type(problem) for problem in together(call, threads=40)] == [KeyError] * 20
         plays = [entry.play for entry in self.store.entries(ACCOUNT, after=1)]
         assert sorted(plays, key=str) == sorted(f"mine-{number}" for number in range(0, 40, 2))
-        assert self.store.account(ACCOUNT).held == 100
+        assert self.row.held == 100
         check_chain(self.store)
 
     def test_a_refused_append_changes_nothing_and_the_work_may_go_on(self) -> None:
@@ -157,8 +152,8 @@ class AccountTests(Opened):
                 refused(problem)
             return tx.row, explore(tx, 5)
 
-        before = self.store.account(ACCOUNT)
-        row, entry = self.store.transact(ACCOUNT, work)
+        before = self.row
+        row, entry = self.do(work)
         assert row == before
         assert (entry.seq, entry.play) == (2, "p-2")
         check_chain(self.store)
@@ -195,23 +190,20 @@ class AccountTests(Opened):
     def test_no_entry_may_take_a_strict_account_below_0_but_a_breach(self) -> None:
         fund(self.store, 10)
 
-        def lose(amount: int, breach: bool) -> Callable[[Tx], Entry | None]:
-            payload: dict[str, Any] = {"breach": breach}
-            return lambda tx: tx.append(
-                "assumption.broken", experiment="e", d_posted=-amount, payload=payload
-            )
+        def lose(amount: int, breach: bool) -> None:
+            self.append("assumption.broken", {"breach": breach}, d_posted=-amount)
 
-        refused(lambda: self.store.transact(ACCOUNT, lose(11, breach=False)))
-        self.store.transact(ACCOUNT, lose(15, breach=True))
-        row = self.store.account(ACCOUNT)
+        refused(lambda: lose(11, breach=False))
+        lose(15, breach=True)
+        row = self.row
         assert (row.available, row.breached, row.strict) == (-5, True, True)
-        refused(lambda: self.store.transact(ACCOUNT, lose(1, breach=False)))
-        assert self.store.transact(ACCOUNT, lambda tx: explore(tx, 0)) is None
+        refused(lambda: lose(1, breach=False))
+        assert self.do(lambda tx: explore(tx, 0)) is None
         fund(self.store, 4)
-        assert self.store.account(ACCOUNT).breached
+        assert self.row.breached
         fund(self.store, 1)
-        assert not self.store.account(ACCOUNT).breached
-        refused(lambda: self.store.transact(ACCOUNT, lose(1, breach=False)))
+        assert not self.row.breached
+        refused(lambda: lose(1, breach=False))
 
     def test_an_account_that_is_not_strict_may_be_below_0(self) -> None:
         self.store.open_account("wide", places=2, strict=False)
@@ -224,14 +216,14 @@ class AccountTests(Opened):
     def test_accounts_are_apart(self) -> None:
         self.store.open_account("other", places=2, strict=True)
         fund(self.store, 10)
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
+        self.do(lambda tx: explore(tx, 5, play="mine"))
         assert self.store.play("other", "mine") is None
         assert self.store.transact("other", lambda tx: explore(tx, 5, play="mine")) is None
-        assert (self.store.account("other").seq, self.store.account(ACCOUNT).seq) == (0, 2)
+        assert (self.store.account("other").seq, self.row.seq) == (0, 2)
 
     def test_a_transaction_ends_with_its_work(self) -> None:
         kept: list[Tx] = []
-        self.store.transact(ACCOUNT, kept.append)
+        self.do(kept.append)
         calls: list[Callable[[], Any]] = [
             lambda: explore(kept[0]), lambda: kept[0].play("p-1"), lambda: kept[0].due(0),
             lambda: kept[0].lease("l"), kept[0].leases, kept[0].entries,
@@ -241,15 +233,15 @@ class AccountTests(Opened):
 
     def test_a_transaction_inside_a_work_is_refused(self) -> None:
         def work(tx: Tx) -> Any:
-            return self.store.transact(ACCOUNT, lambda inner: inner.row)
+            return self.do(lambda inner: inner.row)
 
-        assert "work" in refused(lambda: self.store.transact(ACCOUNT, work))
+        assert "work" in refused(lambda: self.do(work))
         fund(self.store, 1)
-        assert self.store.account(ACCOUNT).seq == 1
+        assert self.row.seq == 1
 
     def test_entries_come_in_pages(self) -> None:
         fund(self.store, 5000)
-        self.store.transact(ACCOUNT, lambda tx: [explore(tx) for _ in range(2500)])
+        self.do(lambda tx: [explore(tx) for _ in range(2500)])
         seqs = [entry.seq for entry in self.store.entries(ACCOUNT)]
         assert seqs == list(range(1, 2502))
         for after, limit, expected in [
@@ -264,7 +256,7 @@ class AccountTests(Opened):
 
     def test_a_work_reads_the_entries_before_it_and_its_own(self) -> None:
         fund(self.store, 5000)
-        self.store.transact(ACCOUNT, lambda tx: [explore(tx) for _ in range(1500)])
+        self.do(lambda tx: [explore(tx) for _ in range(1500)])
 
         def work(tx: Tx) -> list[list[int]]:
             explore(tx)
@@ -272,7 +264,7 @@ class AccountTests(Opened):
             asked = [(0, None), (1499, None), (1501, 1), (1502, None), (2000, None), (0, 2)]
             return [[entry.seq for entry in tx.entries(*a)] for a in asked]
 
-        everything, tail, one, last, none, first = self.store.transact(ACCOUNT, work)
+        everything, tail, one, last, none, first = self.do(work)
         assert everything == list(range(1, 1504))
         assert (tail, one, last) == ([1500, 1501, 1502, 1503], [1502], [1503])
         assert (none, first) == ([], [1, 2])

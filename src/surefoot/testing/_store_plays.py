@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import Any
 
 from surefoot.errors import PlayConflict
 from surefoot.live.store import LeaseRow, Tx
@@ -31,12 +30,8 @@ class PlayTests(Opened):
             "arm": ["a", 2], "index": 3, "hold": 7, "floor": 5, "low": -2, "high": 9,
             "request": "f00d", "deadline": 1234,
         }  # fmt: skip
-        decide = lambda tx: tx.append(  # noqa: E731
-            "decision.held", experiment="e", play="my-play", d_held=7, payload=payload
-        )
-        self.store.transact(ACCOUNT, decide)
-        row = self.store.play(ACCOUNT, "my-play")
-        assert row is not None
+        self.append("decision.held", payload, play="my-play", d_held=7)
+        row = self.play("my-play")
         assert (row.id, row.experiment, row.seq, row.role) == ("my-play", "e", 2, "explore")
         assert (row.arm, row.index, row.hold, row.floor, row.low) == (["a", 2], 3, 7, 5, -2)
         assert (row.high, row.request, row.deadline, row.state) == (9, "f00d", 1234, "open")
@@ -44,40 +39,33 @@ class PlayTests(Opened):
 
     def test_a_play_id_can_be_taken_once(self) -> None:
         fund(self.store, 100)
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
+        self.do(lambda tx: explore(tx, 5, play="mine"))
         taken: list[str] = []
 
         def race() -> None:
-            self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="yours"))
+            self.do(lambda tx: explore(tx, 5, play="yours"))
             taken.append("yours")
 
         assert len(together(race, threads=8)) == 7
         assert len(taken) == 1
         for take in (explore, default):
-            message = refused(
-                partial(self.store.transact, ACCOUNT, partial(take, play="mine")),
-                PlayConflict,
-            )
-            assert "mine" in message
-        assert self.store.account(ACCOUNT).seq == 3
+            again = partial(self.do, partial(take, play="mine"))
+            assert "mine" in refused(again, PlayConflict)
+        assert self.row.seq == 3
 
     def test_a_caller_cannot_take_an_id_that_the_ledger_may_give(self) -> None:
         fund(self.store, 100)
-        assert "p-7" in refused(
-            lambda: self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="p-7"))
-        )
-        given = self.store.transact(ACCOUNT, lambda tx: explore(tx, 5))
+        assert "p-7" in refused(lambda: self.do(lambda tx: explore(tx, 5, play="p-7")))
+        given = self.do(lambda tx: explore(tx, 5))
         assert given is not None
         assert (given.play, given.seq) == ("p-2", 2)
 
     def test_no_reward_is_credited_twice(self) -> None:
         fund(self.store, 100)
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
-        conflicts = together(
-            lambda: self.store.transact(ACCOUNT, lambda tx: settle(tx, "mine", reward=4)), threads=8
-        )
+        self.do(lambda tx: explore(tx, 5, play="mine"))
+        conflicts = together(lambda: self.do(lambda tx: settle(tx, "mine", reward=4)), threads=8)
         assert [type(problem) for problem in conflicts] == [PlayConflict] * 7
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert (row.seq, row.posted, row.held) == (3, 3, 0)
 
     def test_only_legal_moves_are_made(self) -> None:
@@ -117,78 +105,45 @@ class PlayTests(Opened):
         """Try every move from every state a play of this decision can be in."""
         allowed = {(follows.get(state, "open"), kind) for kind, state in legal} | set(late)
         for number, (state, path) in enumerate(reach.items()):
-            for kind in sorted(MOVES):
+            for kind in MOVES:
                 play = f"{number}-{kind.replace('.', '-')}"
 
-                def work(tx: Tx, play: str = play, path: list[str] = path) -> None:
-                    tx.append(
-                        f"decision.{decision}", experiment="e", play=play, payload={"hold": 0}
-                    )
-                    for step in path:
-                        tx.append(step, experiment="e", play=play, payload={})
-
-                def move(tx: Tx, play: str = play, kind: str = kind) -> None:
-                    tx.append(kind, experiment="e", play=play, payload={})
-
-                self.store.transact(ACCOUNT, work)
+                self.append(f"decision.{decision}", {"hold": 0}, play=play)
+                for step in path:
+                    self.append(step, play=play)
+                move = partial(self.append, kind, play=play)
                 if (state, kind) in allowed:
-                    self.store.transact(ACCOUNT, move)
+                    move()
                 else:
-                    refused(partial(self.store.transact, ACCOUNT, move), PlayConflict)
-                    row = self.store.play(ACCOUNT, play)
-                    assert row is not None
-                    assert row.state == state
+                    refused(move, PlayConflict)
+                    assert self.play(play).state == state
         check_chain(self.store)
 
     def test_a_move_of_an_unknown_play_is_a_conflict(self) -> None:
-        for kind in sorted(MOVES):
-
-            def move(tx: Tx, kind: str = kind) -> None:
-                tx.append(kind, experiment="e", play="no", payload={})
-
-            refused(partial(self.store.transact, ACCOUNT, move), PlayConflict)
-        assert self.store.account(ACCOUNT).seq == 0
+        for kind in MOVES:
+            refused(partial(self.append, kind, play="no"), PlayConflict)
+        assert self.row.seq == 0
 
     def test_a_reward_above_its_range_waits_for_one_acknowledgement(self) -> None:
         fund(self.store, 100)
-
-        def append(kind: str, **payload: Any) -> None:
-            self.store.transact(
-                ACCOUNT, lambda tx: tx.append(kind, experiment="e", play="mine", payload=payload)
-            )
-
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
-        append("outcome.settled", reward=100, told=["250", "1"], capped=True)
-        row = self.store.play(ACCOUNT, "mine")
-        assert row is not None
+        self.do(lambda tx: explore(tx, 5, play="mine"))
+        told = {"reward": 100, "told": ["250", "1"], "capped": True}
+        self.append("outcome.settled", told, play="mine")
+        row = self.play("mine")
         assert (row.state, row.reward, row.told, row.capped) == ("settled", 100, ["250", "1"], True)
-        append("breach.acknowledged", play="mine")
-        row = self.store.play(ACCOUNT, "mine")
-        assert row is not None
-        assert (row.state, row.reward, row.told, row.capped) == (
-            "settled", 100, ["250", "1"], False,
-        )  # fmt: skip
-        refused(lambda: append("breach.acknowledged", play="mine"), PlayConflict)
+        acknowledge = partial(self.append, "breach.acknowledged", {"play": "mine"}, play="mine")
+        acknowledge()
+        assert self.play("mine") == row._replace(capped=False)
+        refused(acknowledge, PlayConflict)
 
     def test_due_finds_open_plays_past_their_deadline(self) -> None:
         fund(self.store, 100)
-
-        def decide(kind: str, play: str, deadline: int | None) -> None:
-            payload = {"hold": 0, "deadline": deadline}
-            self.store.transact(
-                ACCOUNT, lambda tx: tx.append(kind, experiment="e", play=play, payload=payload)
-            )
-
         for play, deadline in [("c", 30), ("a", 10), ("b", 20), ("never", None), ("settled", 5)]:
-            decide("decision.held", play, deadline)
-        decide("decision.defaulted", "default", 25)
-        decide("decision.defaulted", "confirmed", 5)
-
-        def confirm(tx: Tx) -> None:
-            tx.append("decision.confirmed", experiment="e", play="confirmed", payload={})
-
-        self.store.transact(ACCOUNT, confirm)
-        self.store.transact(ACCOUNT, lambda tx: settle(tx, "settled", reward=1))
+            self.append("decision.held", {"hold": 0, "deadline": deadline}, play=play)
+        for play, deadline in [("default", 25), ("confirmed", 5)]:
+            self.append("decision.defaulted", {"hold": 0, "deadline": deadline}, play=play)
+        self.append("decision.confirmed", play="confirmed")
+        self.do(lambda tx: settle(tx, "settled", reward=1))
 
         def expire_first(tx: Tx) -> list[list[str]]:
             found = [[row.id for row in tx.due(20)], [row.id for row in tx.due(10**6, limit=2)]]
@@ -198,9 +153,9 @@ class PlayTests(Opened):
             found.append([row.id for row in tx.due(10**6, limit=3)])
             return found
 
-        found = self.store.transact(ACCOUNT, expire_first)
+        found = self.do(expire_first)
         assert found == [["a"], ["a", "b"], ["new", "b", "default"]]
-        due = self.store.transact(ACCOUNT, lambda tx: tx.due(10**6))
+        due = self.do(lambda tx: tx.due(10**6))
         assert [row.id for row in due] == ["new", "b", "default", "c"]
 
     def test_a_lease_is_spent_and_returned_once(self) -> None:
@@ -215,8 +170,8 @@ class PlayTests(Opened):
             refused(lambda: self._explore_under(tx, "none", 1), PlayConflict)
             return [lease.id for lease in tx.leases()]
 
-        assert self.store.transact(ACCOUNT, spend) == ["l-1", "l-2"]
-        lease = self.store.transact(ACCOUNT, lambda tx: tx.lease("l-1"))
+        assert self.do(spend) == ["l-1", "l-2"]
+        lease = self.do(lambda tx: tx.lease("l-1"))
         assert lease == LeaseRow("l-1", "e", "worker", 1, 10, 10, 99)
         refused(lambda: self._close("l-1", "returned", unspent=3), PlayConflict)
         self._close("l-1", "returned", unspent=0)
@@ -224,13 +179,13 @@ class PlayTests(Opened):
             refused(partial(self._close, "l-1", again, unspent=0), PlayConflict)
         refused(lambda: self._grant("l-1", 10), PlayConflict)
         refused(lambda: self._close("none", "returned", unspent=0), PlayConflict)
-        assert [row.id for row in self.store.transact(ACCOUNT, lambda tx: tx.leases())] == ["l-2"]
+        assert [row.id for row in self.do(lambda tx: tx.leases())] == ["l-2"]
         check_chain(self.store)
 
     def test_a_forfeited_lease_takes_what_its_worker_still_had(self) -> None:
         fund(self.store, 100)
         self._grant("l-1", 10)
-        self.store.transact(ACCOUNT, lambda tx: self._explore_under(tx, "l-1", 4))
+        self.do(lambda tx: self._explore_under(tx, "l-1", 4))
         self._close("l-1", "forfeited", unspent=6)
 
         def zombie(tx: Tx) -> int:
@@ -240,30 +195,23 @@ class PlayTests(Opened):
             assert row is not None
             return row.unspent
 
-        assert self.store.transact(ACCOUNT, zombie) == 1
+        assert self.do(zombie) == 1
         self._grant("l-2", 10)
         self._close("l-2", "returned", unspent=10)
-        refused(
-            lambda: self.store.transact(ACCOUNT, lambda tx: self._explore_under(tx, "l-2", 1)),
-            PlayConflict,
-        )
+        late = partial(self.do, lambda tx: self._explore_under(tx, "l-2", 1))
+        refused(late, PlayConflict)
 
     def test_a_lease_is_closed_once_by_racing_threads(self) -> None:
         fund(self.store, 100)
         self._grant("l-1", 10)
         problems = together(lambda: self._close("l-1", "forfeited", unspent=10), threads=8)
         assert [type(problem) for problem in problems] == [PlayConflict] * 7
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert (row.posted, row.held) == (-10, 0)
 
     def _grant(self, lease: str, amount: int) -> None:
         payload = {"lease": lease, "owner": "worker", "epoch": 1, "amount": amount, "expires": 99}
-        self.store.transact(
-            ACCOUNT,
-            lambda tx: tx.append(
-                "lease.granted", experiment="e", d_held=amount, payload=payload, gate=amount
-            ),
-        )
+        self.append("lease.granted", payload, d_held=amount, gate=amount)
 
     def _explore_under(self, tx: Tx, lease: str, hold: int) -> None:
         payload = {"arm": 0, "index": 0, "hold": hold, "lease": lease}
@@ -272,12 +220,7 @@ class PlayTests(Opened):
     def _close(self, lease: str, how: str, unspent: int) -> None:
         payload = {"lease": lease, "unspent": unspent}
         lost = unspent if how == "forfeited" else 0
-        self.store.transact(
-            ACCOUNT,
-            lambda tx: tx.append(
-                f"lease.{how}", experiment="e", d_posted=-lost, d_held=-unspent, payload=payload
-            ),
-        )
+        self.append(f"lease.{how}", payload, d_posted=-lost, d_held=-unspent)
 
     def test_the_newest_snapshot_of_each_experiment_is_found(self) -> None:
         assert self.store.latest_snapshot(ACCOUNT) is None

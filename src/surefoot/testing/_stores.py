@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
+import sys
 import threading
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot.errors import InvalidInput
 from surefoot.live import entries
 from surefoot.live.entries import GENESIS, Entry
-from surefoot.live.store import Store, Tx
+from surefoot.live.store import AccountRow, PlayRow, Store, Tx, open_store
 
 ACCOUNT = "shop"
+T = TypeVar("T")
 
 
 class Opened:
@@ -31,29 +33,41 @@ class Opened:
             self._store.open_account(ACCOUNT, places=2, strict=True)
         return self._store
 
+    @property
+    def row(self) -> AccountRow:
+        """The account as it stands."""
+        return self.store.account(ACCOUNT)
+
+    def play(self, play: str) -> PlayRow:
+        """One of its plays, which must be there."""
+        row = self.store.play(ACCOUNT, play)
+        assert row is not None
+        return row
+
+    def do(self, work: Callable[[Tx], T]) -> T:
+        """Run a work on the account."""
+        return self.store.transact(ACCOUNT, work)
+
+    def append(self, kind: str, payload: dict[str, Any] | None = None, **fields: Any) -> None:
+        """Append one entry in a work of its own."""
+        self.do(lambda tx: tx.append(kind, experiment="e", payload=payload or {}, **fields))
+
     def teardown_method(self) -> None:
         """Close it."""
         if self._store is not None:
             self._store.close()
 
 
-MOVES = frozenset(
-    {
-        "outcome.settled", "outcome.expired", "outcome.late", "outcome.as_default",
-        "decision.confirmed", "decision.voided", "default.valued", "default.expired",
-        "breach.acknowledged",
-    }
+MOVES = (
+    "breach.acknowledged", "decision.confirmed", "decision.voided", "default.expired",
+    "default.valued", "outcome.as_default", "outcome.expired", "outcome.late", "outcome.settled",
 )  # fmt: skip
 
 
 def fund(store: Store, amount: int) -> None:
     """Grant the account a reserve."""
-    store.transact(
-        ACCOUNT,
-        lambda tx: tx.append(
-            "endowment.granted", experiment="e", d_reserve=amount, payload={"amount": amount}
-        ),
-    )
+    told: dict[str, Any] = {"experiment": "e", "d_reserve": amount, "payload": {"amount": amount}}
+    store.transact(ACCOUNT, lambda tx: tx.append("endowment.granted", **told))
 
 
 def explore(tx: Tx, hold: int = 1, play: str | None = None) -> Entry | None:
@@ -122,3 +136,11 @@ def together(call: Callable[[], Any], threads: int) -> list[Exception]:
     for worker in workers:
         worker.join()
     return problems
+
+
+def race(address: str, account: str) -> None:
+    """Explore until refused; the seq of what was acknowledged, each at once on a line."""
+    with open_store(address) as store:
+        while (entry := store.transact(account, lambda tx: explore(tx, 3))) is not None:
+            sys.stdout.write(f"{entry.seq}\n")
+            sys.stdout.flush()

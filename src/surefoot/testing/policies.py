@@ -100,9 +100,7 @@ class PolicyKit(PolicyMaker):
         chooser, policy, world = self.make_policy(), self.make_policy(), self.world()
         for _ in range(TURNS):
             arm, context = world.turn(chooser)
-            reward = self.told(self.make_reward(arm, world.rng))
-            world.learn(policy, arm, reward, context)
-            world.learn(chooser, arm, reward, context)
+            world.pay(arm, context, policy, chooser)
         world.course(policy, TURNS)
 
     def test_a_corrected_reward_is_as_if_told_at_once_where_it_can_correct(self) -> None:
@@ -182,7 +180,7 @@ class PolicyKit(PolicyMaker):
             for _ in range(TURNS):
                 policy_checks.check_best(policy, self.make_context(world.rng), world.own)
                 (arm, _), context = world.turn(policy, "best")
-                world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+                world.pay(arm, context, policy)
 
     def test_its_clock_counts_turns_and_not_rewards_where_it_has_one(self) -> None:
         policy: Any = self.make_policy()
@@ -192,7 +190,7 @@ class PolicyKit(PolicyMaker):
         for turn in range(1, TURNS):
             arm, context = world.turn(policy)
             for _ in range(turn % 3):
-                world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+                world.pay(arm, context, policy)
             assert policy.turns == start + turn
 
     def test_under_guard_the_worst_rewards_do_not_break_the_floor(self) -> None:
@@ -262,16 +260,15 @@ class ScoringPolicyKit(PolicyKit):
             (arm, context), ((best, score), _) = ours.turn(by_select), theirs.turn(by_best, "best")
             assert arm == best
             assert not math.isnan(float(score))
-            for policy, world in ((by_select, ours), (by_best, theirs)):
-                reward = self.told(self.make_reward(arm, world.rng))
-                world.learn(policy, arm, reward, context)
+            ours.pay(arm, context, by_select)
+            theirs.pay(arm, context, by_best)
         assert text(by_select.state()) == text(by_best.state())
 
     def test_best_keeps_to_the_allowed_arms_and_leaves_them_alone(self) -> None:
         policy, world = self.make_policy(), self.world()
         for _ in range(TURNS * self.is_numbered):
             (arm, _), context = world.turn(policy, "best", restricted=True)
-            world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+            world.pay(arm, context, policy)
         world.course(policy, TURNS)
 
     def test_a_look_takes_no_turn_where_it_can_look(self) -> None:
@@ -285,7 +282,7 @@ class ScoringPolicyKit(PolicyKit):
             assert text(policy.state()) == before
             (arm, score), context = world.turn(policy, "best")
             assert (arm, score) == seen
-            world.learn(policy, arm, self.told(self.make_reward(arm, world.rng)), context)
+            world.pay(arm, context, policy)
 
     def test_what_surely_pays_more_scores_no_less(self) -> None:
         policy: Any = self.make_policy()

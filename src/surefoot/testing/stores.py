@@ -35,7 +35,7 @@ class DurableStoreKit(StoreKit):
 
     def test_a_store_that_is_opened_again_is_as_it_was(self) -> None:
         fund(self.store, 100)
-        self.store.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
+        self.do(lambda tx: explore(tx, 5, play="mine"))
         self.store.snapshot(ACCOUNT, 2, b"state")
         before = list(self.store.entries(ACCOUNT))
         self.store.close()
@@ -50,9 +50,9 @@ class DurableStoreKit(StoreKit):
         fund(self.store, 8)
         with self.make_store() as other:
             other.transact(ACCOUNT, lambda tx: explore(tx, 5, play="mine"))
-            assert self.store.transact(ACCOUNT, lambda tx: explore(tx, 5)) is None
-            self.store.transact(ACCOUNT, lambda tx: settle(tx, "mine", reward=5))
-            assert other.account(ACCOUNT) == self.store.account(ACCOUNT)
+            assert self.do(lambda tx: explore(tx, 5)) is None
+            self.do(lambda tx: settle(tx, "mine", reward=5))
+            assert other.account(ACCOUNT) == self.row
 
     def test_racing_processes_get_what_the_account_affords_and_no_more(self) -> None:
         fund(self.store, 200 * 3 + 2)
@@ -60,7 +60,7 @@ class DurableStoreKit(StoreKit):
         won = [int(seq) for racer in racers for seq in racer.communicate(timeout=120)[0].split()]
         assert [racer.returncode for racer in racers] == [0, 0]
         assert sorted(won) == list(range(2, 202))
-        row = self.store.account(ACCOUNT)
+        row = self.row
         assert (row.seq, row.held, row.available) == (201, 600, 2)
         check_chain(self.store)
 
@@ -68,18 +68,19 @@ class DurableStoreKit(StoreKit):
         fund(self.store, 10**9)
         acknowledged = []
         for kept in (1, 7, 30):
-            racer = self._racer()
-            assert racer.stdout is not None
-            acknowledged += [int(racer.stdout.readline()) for _ in range(kept)]
-            racer.kill()
-            acknowledged += [int(seq) for seq in racer.communicate(timeout=60)[0].split()]
+            with self._racer() as racer:
+                assert racer.stdout is not None
+                acknowledged += [int(racer.stdout.readline()) for _ in range(kept)]
+                racer.kill()
+                # Not communicate(), which would miss what readline() has read ahead.
+                acknowledged += [int(seq) for seq in racer.stdout.read().split()]
         check_chain(self.store)
         seqs = {entry.seq for entry in self.store.entries(ACCOUNT)}
         assert set(acknowledged) <= seqs
         # At most the one exploration that was not answered yet is there besides, for each kill.
         assert len(acknowledged) >= 38
         assert len(seqs) - 1 - len(acknowledged) <= 3
-        assert self.store.account(ACCOUNT).held == 3 * (len(seqs) - 1)
+        assert self.row.held == 3 * (len(seqs) - 1)
 
     def test_reading_entries_takes_no_more_memory_for_a_longer_ledger(self) -> None:
         def grow(tx: Tx) -> None:
@@ -88,14 +89,15 @@ class DurableStoreKit(StoreKit):
 
         peaks = []
         for _ in range(3):
-            self.store.transact(ACCOUNT, grow)
+            self.do(grow)
             tracemalloc.start()
-            assert sum(1 for _ in self.store.entries(ACCOUNT)) == self.store.account(ACCOUNT).seq
+            assert sum(1 for _ in self.store.entries(ACCOUNT)) == self.row.seq
             peaks.append(tracemalloc.get_traced_memory()[1])
             tracemalloc.stop()
         assert peaks[-1] < 1.3 * peaks[0]
 
     def _racer(self) -> subprocess.Popen[str]:
         """Another process that explores until the account affords no more."""
-        command = [sys.executable, "-m", "surefoot.testing.racer", self.address, ACCOUNT]
+        program = "import sys; from surefoot.testing._stores import race; race(*sys.argv[1:])"
+        command = [sys.executable, "-c", program, self.address, ACCOUNT]
         return subprocess.Popen(command, stdout=subprocess.PIPE, text=True)  # noqa: S603
