@@ -95,19 +95,19 @@ def test_the_refusal_names_the_place():
 
 @pytest.mark.parametrize("value", [2**63 - 1, -(2**63 - 1), 0])
 def test_an_amount_of_64_bits_is_accepted(value):
-    assert entries.checked_amount(value, "hold") == value
+    entries.check_amounts({"hold": value})
 
 
 @pytest.mark.parametrize("value", [2**63, -(2**63), 0.0, True, "1", None])
 def test_an_amount_that_no_database_holds_is_refused(value):
     with pytest.raises(InvalidInput, match="hold"):
-        entries.checked_amount(value, "hold")
+        entries.check_amounts({"hold": value})
 
 
 @pytest.mark.parametrize("value", [None, 1, "a\0b", "\ud800", "x" * 201, b"x"])
 def test_a_text_that_no_database_holds_is_refused(value):
     with pytest.raises(InvalidInput, match="actor"):
-        entries.checked_text(value, "actor")
+        entries.check_texts({"actor": value})
 
 
 def test_an_export_is_a_header_and_a_line_for_each_entry():

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+import re
 from collections.abc import Iterable, Iterator
 from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, NamedTuple
@@ -38,6 +39,11 @@ KINDS = frozenset(
 _ENCODER = json.JSONEncoder(
     sort_keys=True, separators=(",", ":"), ensure_ascii=True, allow_nan=False
 )
+ID = r"[A-Za-z0-9_-]{1,64}"
+"""What an id of a play or lease may be."""
+_ID = re.compile(ID)
+FREE_ID = re.compile(rf"(?!p-[0-9]+\Z){ID}")
+"""An id that a caller may give a new play: not one that the store gives."""
 _DECODER = json.JSONDecoder()
 _SCALARS = frozenset({str, int, bool, type(None)})
 
@@ -220,14 +226,8 @@ def check_amounts(amounts: dict[str, Any], of: str = "") -> None:
             )
 
 
-def checked_amount(value: Any, what: str) -> int:
-    """An amount that a database can hold: an int within 64 bits; else InvalidInput."""
-    check_amounts({what: value})
-    return int(value)
-
-
 def check_texts(texts: dict[str, Any]) -> None:
-    """InvalidInput unless every database can hold these, by name."""
+    """InvalidInput unless every database can hold these, by name: 200 characters, no NUL."""
     for what, value in texts.items():
         fits = isinstance(value, str) and len(value) <= 200 and "\0" not in value
         # A half of a surrogate pair has no bytes in UTF-8.
@@ -237,7 +237,20 @@ def check_texts(texts: dict[str, Any]) -> None:
             )
 
 
-def checked_text(value: Any, what: str) -> str:
-    """A name that every database can hold: at most 200 characters, no NUL; else InvalidInput."""
-    check_texts({what: value})
-    return str(value)
+def checked_id(value: Any, what: str) -> str:
+    """An id of a play or lease: 1 to 64 of letters, digits, - and _; else InvalidInput."""
+    if not isinstance(value, str) or not _ID.fullmatch(value):
+        raise InvalidInput(
+            f"{what} = {shown(value)} must be 1 to 64 letters, digits, '-' or '_', e.g. 'order-17'"
+        )
+    return value
+
+
+def checked_new_id(play: Any, what: str = "play") -> str:
+    """The id a caller gives a play; InvalidInput if it could be one that the store gives."""
+    if isinstance(play, str) and FREE_ID.fullmatch(play):
+        return play
+    raise InvalidInput(
+        f"{what} = {checked_id(play, what)!r} is a name the store gives, to plays without one; "
+        "choose another"
+    )

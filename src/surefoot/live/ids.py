@@ -16,19 +16,17 @@ from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import PlayConflict, UnknownPlay
-from surefoot.live.store import moves
+from surefoot.live.entries import ID, checked_new_id
 from surefoot.live.store.base import PlayRow
 
 Reader = Callable[[str], PlayRow | None]
 """Finds a play by its id in the ledger."""
-FREE = re.compile(rf"(?!p-[0-9]+\Z){moves.ID}")
-"""An id that a caller may give a new play: not one that the store gives."""
-_REPORTED = re.compile(rf"{moves.ID}(\.{moves.ID})?")
+_REPORTED = re.compile(rf"{ID}(\.{ID})?")
 
 
 def checked_id(given: Any) -> str | None:
     """The id a caller gives a new play; None: none. InvalidInput for what can be no id of his."""
-    return None if given is None else moves.checked_new_id(given, "id")
+    return None if given is None else checked_new_id(given, "id")
 
 
 def reported_id(play: str) -> str:

@@ -15,11 +15,11 @@ from surefoot.floors import Outcome, Statement
 from surefoot.live import changes, configuration, ids, leases
 from surefoot.live.configuration import Settings
 from surefoot.live.engine import Engine
-from surefoot.live.entries import checked_text
+from surefoot.live.entries import check_texts, checked_id
 from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
 from surefoot.live.reports import Report, Told
-from surefoot.live.store import Store, Tx, moves, open_store
+from surefoot.live.store import Store, Tx, open_store
 from surefoot.live.store.base import check_process
 
 if TYPE_CHECKING:
@@ -90,7 +90,7 @@ class Live:
             raise InvalidInput(f"lease = {shown(lease)} must be a Lease(journal=...), or None")
         for given, what in ((name, "name"), (account, "account")):
             if given is not None:
-                checked_text(given, what)
+                check_texts({what: given})
         asked = settings = Settings.of(reward_window, shadow, learn_missing)
         if isinstance(agent, dict):
             config = agent
@@ -346,7 +346,7 @@ class Live:
         self._endow(-1, amount, id)
 
     def _endow(self, sign: int, amount: Any, own: str | None) -> None:
-        own = None if own is None else moves.checked_id(own, "id")
+        own = None if own is None else checked_id(own, "id")
         self._change(changes.endow, sign, amount, short(exact(amount, "amount")), own)
 
     def add_arms(self, arms: Iterable[Any]) -> None:

@@ -30,7 +30,7 @@ from surefoot.live.configuration import Settings
 from surefoot.live.entries import Entry
 from surefoot.live.play import sealed, terms_of
 from surefoot.live.store.base import PlayRow
-from surefoot.live.store.moves import STATES
+from surefoot.live.store.transitions import STATES
 
 FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 """What an entry says of a reward that is not what was declared, by the counter it moves."""

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput, UnknownAccount
-from surefoot.live.entries import GENESIS, Entry, checked_amount, checked_text
+from surefoot.live.entries import GENESIS, Entry, check_amounts, check_texts
 
 if TYPE_CHECKING:
     from surefoot.live.store.tx import Tx
@@ -225,15 +225,16 @@ def page(after: int, limit: int | None) -> tuple[int, int | None]:
 
 def checked_snapshot(seq: int, blob: bytes, experiment: str) -> None:
     """InvalidInput unless these can be kept as a snapshot."""
-    checked_amount(seq, "seq")
-    checked_text(experiment, "experiment")
+    check_amounts({"seq": seq})
+    check_texts({"experiment": experiment})
     if not isinstance(blob, bytes):
         raise InvalidInput(f"blob = {shown(blob)} must be bytes")
 
 
 def new_account(account: str, places: int, strict: bool) -> AccountRow:
     """The row of an account at its start; InvalidInput for a bad name, unit or promise."""
-    if not checked_text(account, "account"):
+    check_texts({"account": account})
+    if not account:
         raise InvalidInput("account = '' must have a name")
     if type(places) is not int or not -1000 <= places <= 1000:
         raise InvalidInput(f"places = {shown(places)} must be an int, the unit being 10**-places")

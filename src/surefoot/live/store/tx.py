@@ -15,7 +15,7 @@ from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict
 from surefoot.live import entries
 from surefoot.live.entries import GENESIS, Entry, rehash
-from surefoot.live.store import moves
+from surefoot.live.store import transitions
 from surefoot.live.store.base import PAGE, AccountRow, LeaseRow, PlayRow, page
 
 T = TypeVar("T")
@@ -298,11 +298,12 @@ class Tx:
         if gate is not None and row.reserve + row.posted - row.held < gate:
             return None
         moved = self._moved(kind, experiment, play, payload)
+        draws = kind == "decision.held" and payload.get("lease") is not None
         lease = None
-        if kind in moves.LEASES or (kind == "decision.held" and payload.get("lease") is not None):
+        if draws or kind in transitions.LEASES:
             lease = self._leased(kind, experiment, payload, moved)
         posted, held, reserve, breached = self._totals(kind, payload, d_posted, d_held, d_reserve)
-        if kind in moves.DECISIONS and moved is not None:
+        if kind in transitions.DECISIONS and moved is not None:
             play = moved.id
         entry = entries.chained(
             seq=row.seq + 1, kind=kind, experiment=experiment, play=play, at=self.now, actor=actor,
@@ -351,34 +352,34 @@ class Tx:
     def _moved(
         self, kind: str, experiment: str, play: str | None, payload: dict[str, Any]
     ) -> PlayRow | None:
-        if kind in moves.DECISIONS:
+        if kind in transitions.DECISIONS:
             seq = self.row.seq + 1
             own = f"p-{seq}"
             if play is None or play == own:
                 # No caller can have taken it, so nothing needs to be looked up.
                 self._batch.was.setdefault(own, None)
-            elif self.play(moves.checked_new_id(play)) is not None:
+            elif self.play(entries.checked_new_id(play)) is not None:
                 raise PlayConflict(f"play {play} is in the ledger already; give each its own id")
-            return moves.decided(play or own, experiment, seq, kind, payload)
-        if kind not in moves.MOVES:
+            return transitions.decided(play or own, experiment, seq, kind, payload)
+        if kind not in transitions.MOVES:
             if play is not None:
-                moves.checked_id(play, "play")
+                entries.checked_id(play, "play")
             return None
         if play is None:
             raise InvalidInput(f"{kind} needs the play it is about; pass play=")
         row = self.play(play)
         if row is None:
             raise PlayConflict(f"play {shown(play)} is not in the ledger: {kind} cannot follow")
-        return moves.moved(row, kind, payload)
+        return transitions.moved(row, kind, payload)
 
     def _leased(
         self, kind: str, experiment: str, payload: dict[str, Any], moved: PlayRow | None
     ) -> LeaseRow:
-        lease = moves.checked_id(payload.get("lease"), "lease")
+        lease = entries.checked_id(payload.get("lease"), "lease")
         row = self.lease(lease)
         if moved is None:
-            return moves.leased(row, kind, experiment, payload)
-        return moves.drawn(row, lease, moved.hold)
+            return transitions.leased(row, kind, experiment, payload)
+        return transitions.drawn(row, lease, moved.hold)
 
 
 def _over() -> InvalidInput:

@@ -7,21 +7,16 @@ can be credited twice.
 
 from __future__ import annotations
 
-import re
 from typing import Any
 
-from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.events import TABLE, Event, State
-from surefoot.live.entries import canonical, checked_amount, checked_text
+from surefoot.live.entries import canonical, check_amounts, check_texts, checked_id
 from surefoot.live.store.base import LeaseRow, PlayRow
 
 DECISIONS = frozenset({"decision.held", "decision.defaulted"})
 LEASES = frozenset({"lease.granted", "lease.returned", "lease.forfeited"})
 
-ID = r"[A-Za-z0-9_-]{1,64}"
-_ID = re.compile(ID)
-_OWN_ID = re.compile(r"p-[0-9]+")
 NAMES = {
     Event.SETTLED: ("settled", "a reward"),
     Event.EXPIRED: ("expired", "an expiry"),
@@ -57,55 +52,25 @@ MOVES = frozenset(event.value for event in (*NAMES, Event.ACKNOWLEDGED))
 """The kinds that move a play."""
 
 
-def checked_id(value: Any, what: str) -> str:
-    """An id of a play or lease: 1 to 64 of letters, digits, - and _; else InvalidInput."""
-    if not isinstance(value, str) or not _ID.fullmatch(value):
-        raise InvalidInput(
-            f"{what} = {shown(value)} must be 1 to 64 letters, digits, '-' or '_', e.g. 'order-17'"
-        )
-    return value
-
-
-def checked_new_id(play: Any, what: str = "play") -> str:
-    """The id a caller gives a play; InvalidInput if it could be one that the store gives."""
-    own = checked_id(play, what)
-    if _OWN_ID.fullmatch(own):
-        raise InvalidInput(
-            f"{what} = {own!r} is a name the store gives, to plays without one; choose another"
-        )
-    return own
-
-
 def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, Any]) -> PlayRow:
     """The row of a play as its decision fixes it."""
     explores = kind == "decision.held"
     low = payload.get("low" if explores else "value", 0)
-    hold: Any = payload.get("hold") if explores else 0
-    row = PlayRow(
-        id=play,
-        experiment=experiment,
-        seq=seq,
-        role="explore" if explores else "default",
-        arm=payload.get("arm"),
-        index=payload.get("index", -1),
-        hold=hold,
-        floor=payload.get("floor", 0),
-        deposit=payload.get("deposit", 0),
-        low=low,
-        high=payload.get("high", low),
-        request=payload.get("request"),
-        deadline=payload.get("deadline"),
-        lease=payload.get("lease"),
-    )
-    for name in ("index", "hold", "floor", "deposit", "low", "high"):
-        checked_amount(getattr(row, name), name)
-    if row.hold < 0:
-        raise InvalidInput(f"hold = {row.hold} of play {play} must not be below 0")
-    if row.deadline is not None:
-        checked_amount(row.deadline, "deadline")
-    if row.request is not None:
-        checked_text(row.request, "request")
-    return row
+    request, deadline = payload.get("request"), payload.get("deadline")
+    amounts: dict[str, Any] = {
+        "index": payload.get("index", -1), "hold": payload.get("hold") if explores else 0,
+        "floor": payload.get("floor", 0), "deposit": payload.get("deposit", 0), "low": low,
+        "high": payload.get("high", low),
+    }  # fmt: skip
+    check_amounts(amounts if deadline is None else {**amounts, "deadline": deadline})
+    if amounts["hold"] < 0:
+        raise InvalidInput(f"hold = {amounts['hold']} of play {play} must not be below 0")
+    if request is not None:
+        check_texts({"request": request})
+    return PlayRow(
+        play, experiment, seq, "explore" if explores else "default", payload.get("arm"), **amounts,
+        request=request, deadline=deadline, lease=payload.get("lease"),
+    )  # fmt: skip
 
 
 def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
@@ -119,12 +84,9 @@ def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
         raise PlayConflict(f"play {row.id} ({row.role}) is {row.state}: {said} cannot follow")
     if "reward" not in payload:
         return row._replace(state=state)
-    return row._replace(
-        state=state,
-        reward=checked_amount(payload["reward"], "reward"),
-        told=payload.get("told"),
-        capped=payload.get("capped") is True,
-    )
+    reward, capped = payload["reward"], payload.get("capped") is True
+    check_amounts({"reward": reward})
+    return row._replace(state=state, reward=reward, told=payload.get("told"), capped=capped)
 
 
 def leased(row: LeaseRow | None, kind: str, experiment: str, payload: dict[str, Any]) -> LeaseRow:
@@ -133,18 +95,14 @@ def leased(row: LeaseRow | None, kind: str, experiment: str, payload: dict[str, 
     if kind == "lease.granted":
         if row is not None:
             raise PlayConflict(f"lease {lease} was granted before; give each lease its own id")
-        row = LeaseRow(
-            id=lease,
-            experiment=experiment,
-            owner=checked_text(payload.get("owner"), "owner"),
-            epoch=checked_amount(payload.get("epoch"), "epoch"),
-            amount=checked_amount(payload.get("amount"), "amount"),
-            spent=0,
-            expires=checked_amount(payload.get("expires"), "expires"),
-        )
-        if row.amount < 0:
-            raise InvalidInput(f"amount = {row.amount} of lease {lease} must not be below 0")
-        return row
+        owner: Any = payload.get("owner")
+        names = "epoch", "amount", "expires"
+        amounts: dict[str, Any] = {name: payload.get(name) for name in names}
+        check_texts({"owner": owner})
+        check_amounts(amounts)
+        if amounts["amount"] < 0:
+            raise InvalidInput(f"amount = {amounts['amount']} of lease {lease} must not be below 0")
+        return LeaseRow(lease, experiment, owner, spent=0, **amounts)
     closed = kind.removeprefix("lease.")
     if row is None or row.state != "open":
         state = "unknown" if row is None else row.state

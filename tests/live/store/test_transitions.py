@@ -1,7 +1,8 @@
 import pytest
 
 from surefoot.errors import InvalidInput, PlayConflict
-from surefoot.live.store import LeaseRow, moves
+from surefoot.live import entries
+from surefoot.live.store import LeaseRow, transitions
 
 HELD = {"arm": "A", "index": 1, "hold": 7, "floor": 8, "low": 1, "high": 9}
 GRANT = {"lease": "l", "owner": "w", "epoch": 1, "amount": 10, "expires": 99}
@@ -9,7 +10,7 @@ LEASE = LeaseRow("l", "e", "w", 1, amount=10, spent=4, expires=99)
 
 
 def test_an_exploration_is_kept_as_decided():
-    row = moves.decided("p", "e", 3, "decision.held", HELD)
+    row = transitions.decided("p", "e", 3, "decision.held", HELD)
     assert (row.role, row.arm, row.index, row.hold) == ("explore", "A", 1, 7)
     assert (row.floor, row.low, row.high, row.deposit) == (8, 1, 9, 0)
 
@@ -17,7 +18,7 @@ def test_an_exploration_is_kept_as_decided():
 @pytest.mark.parametrize(("high", "expected"), [({}, 5), ({"high": 6}, 6)])
 def test_a_default_lies_between_its_value_and_its_high(high, expected):
     payload = {"value": 5, "floor": 4, "deposit": 1, "hold": 99} | high
-    row = moves.decided("p", "e", 3, "decision.defaulted", payload)
+    row = transitions.decided("p", "e", 3, "decision.defaulted", payload)
     assert (row.role, row.low, row.high, row.deposit) == ("default", 5, expected, 1)
     assert row.hold == 0
 
@@ -29,60 +30,60 @@ def test_a_default_lies_between_its_value_and_its_high(high, expected):
 )  # fmt: skip
 def test_a_decision_that_no_database_holds_is_refused(bad):
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        moves.decided("p", "e", 3, "decision.held", HELD | bad)
+        transitions.decided("p", "e", 3, "decision.held", HELD | bad)
 
 
 def test_a_reward_is_remembered_as_credited_and_as_told():
-    row = moves.decided("p", "e", 3, "decision.held", HELD)
+    row = transitions.decided("p", "e", 3, "decision.held", HELD)
     payload = {"reward": 9, "told": "12", "capped": True}
-    settled = moves.moved(row, "outcome.settled", payload)
+    settled = transitions.moved(row, "outcome.settled", payload)
     assert (settled.state, settled.reward, settled.told, settled.capped) == (
         "settled",
         9,
         "12",
         True,
     )
-    assert moves.moved(settled, "breach.acknowledged", {}) == settled._replace(capped=False)
+    assert transitions.moved(settled, "breach.acknowledged", {}) == settled._replace(capped=False)
 
 
 def test_a_late_reward_may_be_capped_too():
-    row = moves.decided("p", "e", 3, "decision.held", HELD)._replace(state="expired")
-    late = moves.moved(row, "outcome.late", {"reward": 9, "told": "12", "capped": True})
+    row = transitions.decided("p", "e", 3, "decision.held", HELD)._replace(state="expired")
+    late = transitions.moved(row, "outcome.late", {"reward": 9, "told": "12", "capped": True})
     assert (late.state, late.capped) == ("late", True)
 
 
 def test_a_conflict_says_what_stands_and_what_cannot_follow():
-    row = moves.decided("p", "e", 3, "decision.held", HELD)._replace(state="voided")
+    row = transitions.decided("p", "e", 3, "decision.held", HELD)._replace(state="voided")
     with pytest.raises(PlayConflict, match=r"play p \(explore\) is voided: a reward cannot follow"):
-        moves.moved(row, "outcome.settled", {"reward": 1})
+        transitions.moved(row, "outcome.settled", {"reward": 1})
 
 
 @pytest.mark.parametrize("reward", [0.5, "1", None, True])
 def test_a_reward_that_is_no_amount_is_refused(reward):
-    row = moves.decided("p", "e", 3, "decision.held", HELD)
+    row = transitions.decided("p", "e", 3, "decision.held", HELD)
     with pytest.raises(InvalidInput, match="reward"):
-        moves.moved(row, "outcome.settled", {"reward": reward})
+        transitions.moved(row, "outcome.settled", {"reward": reward})
 
 
 @pytest.mark.parametrize("play", ["p-1", "p-007"])
 def test_the_ledgers_own_ids_are_not_a_callers(play):
     with pytest.raises(InvalidInput, match=f"id = '{play}' is a name the store gives"):
-        moves.checked_new_id(play, "id")
+        entries.checked_new_id(play, "id")
 
 
 @pytest.mark.parametrize("play", ["", "a" * 65, "a b", "ü", "a\n", None, 1])
 def test_a_bad_id_is_refused(play):
     with pytest.raises(InvalidInput, match="play"):
-        moves.checked_id(play, "play")
+        entries.checked_id(play, "play")
 
 
 @pytest.mark.parametrize("play", ["p-", "p-1a", "P-1", "a_b-C9", "a" * 64])
 def test_a_callers_id_is_accepted(play):
-    assert moves.checked_new_id(play) == play
+    assert entries.checked_new_id(play) == play
 
 
 def test_a_lease_starts_unspent():
-    assert moves.leased(None, "lease.granted", "e", GRANT) == LEASE._replace(spent=0)
+    assert transitions.leased(None, "lease.granted", "e", GRANT) == LEASE._replace(spent=0)
 
 
 @pytest.mark.parametrize(
@@ -92,10 +93,10 @@ def test_a_lease_starts_unspent():
 )  # fmt: skip
 def test_a_bad_grant_is_refused(bad):
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        moves.leased(None, "lease.granted", "e", GRANT | bad)
+        transitions.leased(None, "lease.granted", "e", GRANT | bad)
 
 
 def test_an_exploration_draws_from_its_lease_to_the_last_unit():
-    assert moves.drawn(LEASE, "l", 6).unspent == 0
+    assert transitions.drawn(LEASE, "l", 6).unspent == 0
     with pytest.raises(PlayConflict, match="6 left, below 7"):
-        moves.drawn(LEASE, "l", 7)
+        transitions.drawn(LEASE, "l", 7)
