@@ -6,7 +6,7 @@ import pytest
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
 from surefoot.errors import InvalidInput, MissingExtra, StoreUnavailable, SurefootError
 from surefoot.live.store import open_store
-from surefoot.live.store.address import address
+from surefoot.live.store.postgres import address
 
 # ruff: noqa: F811
 

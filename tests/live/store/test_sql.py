@@ -102,8 +102,10 @@ def test_a_move_from_a_state_that_nobody_saw_moves_nothing(played):
     move = sql.play_values("shop", played.play("shop", "mine")._replace(state="settled"))
     guard = {"key_account": "shop", "key_id": "mine", "key_state": "expired", "key_capped": False}
     with played._writes.connect() as connection, connection.begin():
-        assert connection.execute(sql.MOVE_PLAYS, [move | guard]).rowcount == 0
-        assert connection.execute(sql.MOVE_PLAYS, [move | guard | {"key_state": "open"}]).rowcount
+        assert connection.execute(sql.MOVE_PLAYS.statement, [move | guard]).rowcount == 0
+        assert connection.execute(
+            sql.MOVE_PLAYS.statement, [move | guard | {"key_state": "open"}]
+        ).rowcount
 
 
 def test_rows_read_back_as_they_were():
@@ -118,8 +120,8 @@ def test_rows_read_back_as_they_were():
         return Row(values[column.name] for column in table.c if column.name != "account")
 
     assert sql.as_play(columns(sql.play, sql.play_values("shop", play))) == play
-    assert sql.as_lease(columns(sql.lease, sql.lease_values("shop", lease))) == lease
-    assert AccountRow(*columns(sql.account, sql.account_values(account))) == account
+    assert LeaseRow(*columns(sql.lease, lease._asdict())) == lease
+    assert AccountRow(*columns(sql.account, account._asdict())) == account
 
 
 def test_a_settled_play_is_found_by_no_index_of_waiting_plays(played):

@@ -8,7 +8,7 @@ statement a table, guarded by what the works had seen.
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from typing import Any, TypeVar
 
@@ -71,7 +71,7 @@ class DatabaseStore(Store):
         def create(group: Group) -> AccountRow:
             found = group.find(account)
             if found is None:
-                group.connection.execute(self._create, sql.account_values(asked))
+                group.connection.execute(self._create, asked._asdict())
                 found = group.find(account)
             assert found is not None
             return found
@@ -317,7 +317,9 @@ class Group:
         changed = [batch for batch in self._batches.values() if batch.entries]
         if not changed:
             return
-        self._guarded(sql.MOVE_ACCOUNT, [_account_move(batch) for batch in changed])
+        move = sql.MOVE_ACCOUNT
+        accounts = [move.values(b.row._asdict(), b.found._asdict()) for b in changed]
+        self._guarded(move.statement, accounts)
         self._send(
             sql.ADD_ENTRIES,
             [
@@ -327,44 +329,27 @@ class Group:
             ],
         )
         for batch in changed:
-            self._write_plays(batch)
-            self._write_leases(batch)
+            name = batch.row.name
+            plays = {row.id: sql.play_values(name, row) for row in batch.plays.values()}
+            leases = {row.id: row._asdict() | {"account": name} for row in batch.leases.values()}
+            self._write(sql.ADD_PLAYS, sql.MOVE_PLAYS, plays, batch.was)
+            self._write(sql.ADD_LEASES, sql.MOVE_LEASES, leases, batch.was_leases)
 
-    def _write_plays(self, batch: Batch) -> None:
-        name, was = batch.row.name, batch.was
-        rows = batch.plays.values()
-        self._send(
-            sql.ADD_PLAYS, [sql.play_values(name, row) for row in rows if was[row.id] is None]
-        )
-        self._guarded(
-            sql.MOVE_PLAYS,
-            [
-                {
-                    **sql.play_values(name, row), "key_account": name, "key_id": row.id,
-                    "key_state": before.state, "key_capped": before.capped,
-                }
-                for row in rows
-                if (before := was[row.id]) is not None
-            ],
-        )  # fmt: skip
-
-    def _write_leases(self, batch: Batch) -> None:
-        name, was = batch.row.name, batch.was_leases
-        rows = batch.leases.values()
-        self._send(
-            sql.ADD_LEASES, [sql.lease_values(name, row) for row in rows if was[row.id] is None]
-        )
-        self._guarded(
-            sql.MOVE_LEASES,
-            [
-                {
-                    "state": row.state, "spent": row.spent, "key_account": name, "key_id": row.id,
-                    "key_state": before.state, "key_spent": before.spent,
-                }
-                for row in rows
-                if (before := was[row.id]) is not None
-            ],
-        )  # fmt: skip
+    def _write(
+        self,
+        add: sa.Insert,
+        move: sql.Move,
+        rows: dict[str, dict[str, Any]],
+        was: Mapping[str, PlayRow | LeaseRow | None],
+    ) -> None:
+        """Rows by their ids: those that are new, and those that were committed before."""
+        self._send(add, [row for key, row in rows.items() if was[key] is None])
+        moved = [
+            move.values(row, {**before._asdict(), "account": row["account"]})
+            for key, row in rows.items()
+            if (before := was[key]) is not None
+        ]
+        self._guarded(move.statement, moved)
 
     def _send(self, statement: Any, rows: list[dict[str, Any]]) -> int:
         return self.connection.execute(statement, rows).rowcount if rows else 0
@@ -418,12 +403,6 @@ def _account(
         return None
     row = connection.execute(statement, {"key_name": account}).first()
     return None if row is None else AccountRow(*row)
-
-
-def _account_move(batch: Batch) -> dict[str, Any]:
-    found, row = batch.found, batch.row
-    key = {"key_name": row.name, "key_seq": found.seq, "key_head": found.head}
-    return {**sql.account_values(row), **key}
 
 
 def _existing(row: AccountRow | None, account: str) -> AccountRow:

@@ -7,7 +7,8 @@ decided twice, an entry changed. A bug of ours cannot commit what a CHECK forbid
 from __future__ import annotations
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
@@ -20,69 +21,42 @@ READABLE = {"0001", VERSION}
 """The versions that can be read as they are: what changed since is an index."""
 
 metadata = sa.MetaData()
+_TEXTS = {
+    "name", "head", "kind", "experiment", "play", "actor", "payload", "prev", "hash", "id", "role",
+    "arm", "state", "told", "request", "lease", "owner",
+}  # fmt: skip
+_BOOLS = {"strict", "breached", "capped"}
+_NULLABLE = {"play", "reward", "request", "deadline", "lease"}
+
+
+def _columns(fields: tuple[str, ...], key: str) -> Iterator[sa.Column[Any]]:
+    """The fields of a row as columns, in their order: what is selected is a row again."""
+    for name in fields:
+        kind: Any = sa.Integer if name == "places" else sa.BigInteger
+        kind = sa.Text if name in _TEXTS else sa.Boolean if name in _BOOLS else kind
+        yield sa.Column(name, kind, primary_key=name == key, nullable=name in _NULLABLE)
+
+
+def _owner() -> sa.Column[Any]:
+    return sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True)
+
 
 account = sa.Table(
     "account",
     metadata,
-    sa.Column("name", sa.Text, primary_key=True),
-    sa.Column("places", sa.Integer, nullable=False),
-    sa.Column("strict", sa.Boolean, nullable=False),
-    sa.Column("breached", sa.Boolean, nullable=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("head", sa.Text, nullable=False),
-    sa.Column("posted", sa.BigInteger, nullable=False),
-    sa.Column("held", sa.BigInteger, nullable=False),
-    sa.Column("reserve", sa.BigInteger, nullable=False),
+    *_columns(AccountRow._fields, "name"),
     sa.CheckConstraint("held >= 0", name="held_not_below_0"),
     sa.CheckConstraint("reserve >= 0", name="reserve_not_below_0"),
     sa.CheckConstraint(
         "NOT strict OR breached OR reserve + posted - held >= 0", name="available_not_below_0"
     ),
 )
-
-entry = sa.Table(
-    "entry",
-    metadata,
-    sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True),
-    sa.Column("seq", sa.BigInteger, primary_key=True),
-    sa.Column("kind", sa.Text, nullable=False),
-    sa.Column("experiment", sa.Text, nullable=False),
-    sa.Column("play", sa.Text),
-    sa.Column("at", sa.BigInteger, nullable=False),
-    sa.Column("actor", sa.Text, nullable=False),
-    sa.Column("config_version", sa.BigInteger, nullable=False),
-    sa.Column("d_posted", sa.BigInteger, nullable=False),
-    sa.Column("d_held", sa.BigInteger, nullable=False),
-    sa.Column("posted", sa.BigInteger, nullable=False),
-    sa.Column("held", sa.BigInteger, nullable=False),
-    sa.Column("reserve", sa.BigInteger, nullable=False),
-    sa.Column("payload", sa.Text, nullable=False),
-    sa.Column("prev", sa.Text, nullable=False),
-    sa.Column("hash", sa.Text, nullable=False),
-)
-
+entry = sa.Table("entry", metadata, _owner(), *_columns(Entry._fields, "seq"))
 play = sa.Table(
     "play",
     metadata,
-    sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True),
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("experiment", sa.Text, nullable=False),
-    sa.Column("seq", sa.BigInteger, nullable=False),
-    sa.Column("role", sa.Text, nullable=False),
-    sa.Column("arm", sa.Text, nullable=False),
-    sa.Column("index", sa.BigInteger, nullable=False),
-    sa.Column("hold", sa.BigInteger, nullable=False),
-    sa.Column("floor", sa.BigInteger, nullable=False),
-    sa.Column("deposit", sa.BigInteger, nullable=False),
-    sa.Column("low", sa.BigInteger, nullable=False),
-    sa.Column("high", sa.BigInteger, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
-    sa.Column("reward", sa.BigInteger),
-    sa.Column("told", sa.Text, nullable=False),
-    sa.Column("capped", sa.Boolean, nullable=False),
-    sa.Column("request", sa.Text),
-    sa.Column("deadline", sa.BigInteger),
-    sa.Column("lease", sa.Text),
+    _owner(),
+    *_columns(PlayRow._fields, "id"),
     sa.UniqueConstraint("account", "seq", name="one_play_an_entry"),
     sa.CheckConstraint("role IN ('explore', 'default')", name="role_known"),
     sa.CheckConstraint("hold >= 0", name="hold_not_below_0"),
@@ -94,33 +68,21 @@ play = sa.Table(
 )
 _WAITING = sa.text("state = 'open' AND deadline IS NOT NULL")
 sa.Index(
-    "play_waiting",
-    play.c.account,
-    play.c.deadline,
-    sqlite_where=_WAITING,
-    postgresql_where=_WAITING,
-)
-
+    "play_waiting", play.c.account, play.c.deadline,
+    sqlite_where=_WAITING, postgresql_where=_WAITING,
+)  # fmt: skip
 lease = sa.Table(
     "lease",
     metadata,
-    sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True),
-    sa.Column("id", sa.Text, primary_key=True),
-    sa.Column("experiment", sa.Text, nullable=False),
-    sa.Column("owner", sa.Text, nullable=False),
-    sa.Column("epoch", sa.BigInteger, nullable=False),
-    sa.Column("amount", sa.BigInteger, nullable=False),
-    sa.Column("spent", sa.BigInteger, nullable=False),
-    sa.Column("expires", sa.BigInteger, nullable=False),
-    sa.Column("state", sa.Text, nullable=False),
+    _owner(),
+    *_columns(LeaseRow._fields, "id"),
     sa.CheckConstraint("0 <= spent AND spent <= amount", name="spent_within_amount"),
     sa.CheckConstraint("state IN ('open', 'returned', 'forfeited')", name="lease_state_known"),
 )
-
 snapshot = sa.Table(
     "snapshot",
     metadata,
-    sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True),
+    _owner(),
     sa.Column("experiment", sa.Text, primary_key=True),
     sa.Column("seq", sa.BigInteger, primary_key=True),
     sa.Column("blob", sa.LargeBinary, nullable=False),
@@ -128,91 +90,77 @@ snapshot = sa.Table(
 )
 
 
-def _key(table: sa.Table, column: str) -> sa.ColumnElement[bool]:
-    return table.c[column] == sa.bindparam(f"key_{column}")
+def _is(table: sa.Table, *columns: str) -> list[sa.ColumnElement[bool]]:
+    return [table.c[column] == sa.bindparam(f"key_{column}") for column in columns]
 
 
-def _body(table: sa.Table) -> list[sa.Column[Any]]:
-    return [column for column in table.c if column.name != "account"]
+def _of_account(table: sa.Table) -> sa.Select[Any]:
+    """The rows of one account, without its name."""
+    return sa.select(*list(table.c)[1:]).where(*_is(table, "account"))
 
 
-ACCOUNT = sa.select(account).where(_key(account, "name"))
+class Move(NamedTuple):
+    """An update that finds its row only as the works saw it."""
+
+    statement: sa.Update
+    guard: tuple[str, ...]
+    fields: tuple[str, ...]
+
+    @classmethod
+    def of(cls, table: sa.Table, guard: tuple[str, ...], fields: tuple[str, ...]) -> Move:
+        """``guard``: which columns have to be as they were; ``fields``: which are written."""
+        values: dict[str, Any] = {field: sa.bindparam(field) for field in fields}
+        return cls(sa.update(table).where(*_is(table, *guard)).values(values), guard, fields)
+
+    def values(self, row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+        """What the statement is executed with, to put ``row`` in the place of ``before``."""
+        keys = {f"key_{field}": before[field] for field in self.guard}
+        return {field: row[field] for field in self.fields} | keys
+
+
+ACCOUNT = sa.select(account).where(*_is(account, "name"))
 LOCK_ACCOUNT = ACCOUNT.with_for_update(key_share=True)
 """SQLite has no such lock, and needs none: its one writer has the whole file."""
 ACCOUNTS = sa.select(account.c.name).order_by(account.c.name)
-MOVE_ACCOUNT = (
-    sa.update(account)
-    .where(_key(account, "name"), _key(account, "seq"), _key(account, "head"))
-    .values({c.name: sa.bindparam(c.name) for c in account.c if c.name not in {"name", "places"}})
-)
-"""Guarded: it moves the account only from the end of the chain that the works started from."""
+MOVE_ACCOUNT = Move.of(account, ("name", "seq", "head"), ("strict", *AccountRow._fields[3:]))
 
+_AFTER: sa.BindParameter[int] = sa.bindparam("after")
+_MOST: sa.BindParameter[int] = sa.bindparam("most")
+_NEWEST = sa.select(sa.func.max(entry.c.seq)).where(*_is(entry, "account")).scalar_subquery()
 ADD_ENTRIES = sa.insert(entry)
-ENTRIES = (
-    sa.select(*_body(entry))
-    .where(_key(entry, "account"), entry.c.seq > sa.bindparam("after"))
-    .order_by(entry.c.seq)
-    .limit(sa.bindparam("most"))
-)
-
-_NEWEST = sa.select(sa.func.max(entry.c.seq)).where(_key(entry, "account")).scalar_subquery()
+ENTRIES = _of_account(entry).where(entry.c.seq > _AFTER).order_by(entry.c.seq).limit(_MOST)
 ENDS = (
-    sa.select(*_body(entry))
-    .where(_key(entry, "account"), entry.c.seq.in_([sa.bindparam("seq"), _NEWEST]))
-    .order_by(entry.c.seq)
+    _of_account(entry).where(entry.c.seq.in_([sa.bindparam("seq"), _NEWEST])).order_by(entry.c.seq)
 )
 """One entry by its number, and the newest one."""
 
 ADD_PLAYS = sa.insert(play)
-PLAY = sa.select(*_body(play)).where(_key(play, "account"), _key(play, "id"))
-PLAYS = sa.select(*_body(play)).where(
-    _key(play, "account"), play.c.id.in_(sa.bindparam("ids", expanding=True))
-)
-NEXT_PLAYS = (
-    sa.select(*_body(play))
-    .where(_key(play, "account"), play.c.seq > sa.bindparam("after"))
-    .order_by(play.c.seq)
-    .limit(sa.bindparam("most"))
-)
+PLAY = _of_account(play).where(*_is(play, "id"))
+PLAYS = _of_account(play).where(play.c.id.in_(sa.bindparam("ids", expanding=True)))
+NEXT_PLAYS = _of_account(play).where(play.c.seq > _AFTER).order_by(play.c.seq).limit(_MOST)
 DUE = (
-    sa.select(*_body(play))
-    .where(_key(play, "account"), _WAITING, play.c.deadline < sa.bindparam("now"))
+    _of_account(play)
+    .where(_WAITING, play.c.deadline < sa.bindparam("now"))
     .order_by(play.c.deadline, play.c.seq)
-    .limit(sa.bindparam("most"))
+    .limit(_MOST)
 )
-MOVE_PLAYS = (
-    sa.update(play)
-    .where(_key(play, "account"), _key(play, "id"), _key(play, "state"), _key(play, "capped"))
-    .values({name: sa.bindparam(name) for name in ("state", "reward", "told", "capped")})
+MOVE_PLAYS = Move.of(
+    play, ("account", "id", "state", "capped"), ("state", "reward", "told", "capped")
 )
-"""Guarded: it moves a play only from the state that the work saw."""
 
 ADD_LEASES = sa.insert(lease)
-LEASE = sa.select(*_body(lease)).where(_key(lease, "account"), _key(lease, "id"))
-LEASES = sa.select(*_body(lease)).where(_key(lease, "account"))
-OPEN_LEASES = (
-    sa.select(*_body(lease)).where(_key(lease, "account"), lease.c.state == "open")
-).order_by(lease.c.id)
-MOVE_LEASES = (
-    sa.update(lease)
-    .where(_key(lease, "account"), _key(lease, "id"), _key(lease, "state"), _key(lease, "spent"))
-    .values(state=sa.bindparam("state"), spent=sa.bindparam("spent"))
-)
+LEASES = _of_account(lease)
+LEASE = LEASES.where(*_is(lease, "id"))
+OPEN_LEASES = LEASES.where(lease.c.state == "open").order_by(lease.c.id)
+MOVE_LEASES = Move.of(lease, ("account", "id", "state", "spent"), ("state", "spent"))
 
 SNAPSHOTS = (
     sa.select(snapshot.c.seq, snapshot.c.blob, snapshot.c.checksum)
-    .where(_key(snapshot, "account"), _key(snapshot, "experiment"))
+    .where(*_is(snapshot, "account", "experiment"))
     .order_by(snapshot.c.seq.desc())
 )
 ADD_SNAPSHOT = sa.insert(snapshot)
-DROP_SNAPSHOTS = sa.delete(snapshot).where(
-    _key(snapshot, "account"), _key(snapshot, "experiment"), _key(snapshot, "seq")
-)
-
-
-def account_values(row: AccountRow) -> dict[str, Any]:
-    """An account as a row of its table."""
-    return row._asdict()
+DROP_SNAPSHOTS = sa.delete(snapshot).where(*_is(snapshot, "account", "experiment", "seq"))
 
 
 def entry_values(name: str, row: Entry, text: str) -> dict[str, Any]:
@@ -228,12 +176,8 @@ def as_entry(row: Any) -> Entry:
 
 def play_values(name: str, row: PlayRow) -> dict[str, Any]:
     """A play as a row of its table."""
-    return {
-        **row._asdict(),
-        "account": name,
-        "arm": canonical(row.arm),
-        "told": canonical(row.told),
-    }
+    texts = {"arm": canonical(row.arm), "told": canonical(row.told)}
+    return {**row._asdict(), "account": name, **texts}
 
 
 def as_play(row: Any) -> PlayRow:
@@ -248,13 +192,3 @@ def _read(text: Any) -> Any:
         return json.loads(text)
     except ValueError:
         return text
-
-
-def lease_values(name: str, row: LeaseRow) -> dict[str, Any]:
-    """A lease as a row of its table."""
-    return {**row._asdict(), "account": name}
-
-
-def as_lease(row: Any) -> LeaseRow:
-    """The inverse of ``lease_values``."""
-    return LeaseRow(*row)
