@@ -29,6 +29,10 @@ class Comparator(Agent):
     """
 
     builds_policy: ClassVar[bool] = True
+    default_setting: ClassVar[str] = "default"
+    """The argument of the class that its floor's default comes from."""
+    settings: dict[str, Any]
+    """Its own settings, JSON-able."""
 
     def __init__(
         self, policy: Policy, default: Any, alpha: Any, reward_range: Any, seed: Any
@@ -43,13 +47,13 @@ class Comparator(Agent):
     @classmethod
     def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; it builds its policy itself."""
-        settings: Any = dict(
-            default=floor.default,
-            alpha=floor.alpha,
-            reward_range=floor.reward_range,
-            **unflat(config),
-        )
+        own = {cls.default_setting: floor.default, **unflat(config)}
+        settings: Any = {"alpha": floor.alpha, "reward_range": floor.reward_range, **own}
         return cls(**settings)
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, but for those of the floor."""
+        return {"arms": list(self.arms), **self.settings}
 
     def select(
         self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None
@@ -72,9 +76,8 @@ class Comparator(Agent):
         else stand still, and the default win for ever.
         """
         action, score = self._peek(context, allowed)
-        choice = self._choice(
-            action, score, self.default_score(terms) if self.default_competes else None
-        )
+        rival = self.default_score(terms) if self.default_competes else None
+        choice = self._choice(action, score, rival)
         if choice.loses:
             self.turns += 1
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
@@ -120,21 +123,13 @@ class UnknownDefault(Comparator):
     """
 
     learns_default: ClassVar[bool] = True
+    default_setting: ClassVar[str] = "default_range"
 
     def __init__(
         self, policy: Policy, default_range: Any, alpha: Any, reward_range: Any, seed: Any
     ) -> None:
         paid = _paid_within(default_range, reward_range)
         Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
-
-    @classmethod
-    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
-        """The inverse of ``config``; it builds its policy itself."""
-        settings: Any = dict(
-            default_range=floor.default, alpha=floor.alpha, reward_range=floor.reward_range,
-            **unflat(config),
-        )  # fmt: skip
-        return cls(**settings)
 
     def _coefficient(self) -> float:
         """N0 - (1-alpha)*t: how often the default's mean counts in what must be proved."""

@@ -57,6 +57,7 @@ class BudgetFirst(Comparator):
     ) -> None:
         self.horizon = needed(horizon)
         self.delta = failure(min(0.5, 1 / self.horizon) if delta is None else delta)
+        self.settings = {"horizon": self.horizon, "delta": self.delta}
         count = len(arm_labels(n_arms, arms))
         record = record_of(count, self.delta, "libbandit", "libbandit")
         self.bounds = IndexPolicy(record, n_arms, arms)
@@ -67,10 +68,6 @@ class BudgetFirst(Comparator):
         spared = Fraction(self.floor.alpha) * Fraction(exact(default, "default"))
         self.savings = min(self.horizon, max(1, math.ceil(regret / spared)))
         """t0: how many default plays come first."""
-
-    def config(self) -> dict[str, Any]:
-        """JSON-able settings, but for those of the floor."""
-        return {"arms": list(self.arms), "horizon": self.horizon, "delta": self.delta}
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if (shut := self._shut(terms)) is not None:

@@ -10,14 +10,12 @@ import numpy as np
 from surefoot._exact import shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
-from surefoot.agents.actions import Action
-from surefoot.comparators.base import Comparator
-from surefoot.comparators.clucb import pledged
 from surefoot.comparators.ellipsoid import (
     NOW,
     SCORES,
     SUM,
     TRIED,
+    ByEllipsoid,
     Linear,
     add_row,
     beta,
@@ -106,7 +104,7 @@ KERNELS = Kernels(_init, _best, _update, _pledge, _width, _member)
 register(C3UCBRecord, KERNELS)
 
 
-class C3UCB(Comparator):
+class C3UCB(ByEllipsoid):
     """Play the optimist's super arm if lower bounds prove the floor on means; else the default.
 
         U_e = min(1, <x_e, theta_hat> + beta*||x_e||),  L_e likewise, max(0, .. - ..)
@@ -144,6 +142,7 @@ class C3UCB(Comparator):
 
     gate: ClassVar[str] = "pledge"
     default_competes = True
+    rows = "base_arms"
 
     def __init__(
         self,
@@ -160,19 +159,12 @@ class C3UCB(Comparator):
         **old: Any,
     ) -> None:
         features = feature_rows(base_arms, "base_arms")
-        self.bounds, self._config = combinatorial(
+        self.bounds, self.settings = combinatorial(
             features, oracle, labels, delta, ridge_given(ridge, old, "C3UCB")
         )
         most = self.bounds.oracle.size[1]
         paid = (0, most) if reward_range is None else reward_range
         super().__init__(self.bounds, default, alpha, paid, seed)
-
-    def config(self) -> dict[str, Any]:
-        """Settings, but for those of the floor."""
-        return {"base_arms": self.bounds.features, "labels": list(self.arms), **self._config}
-
-    def _proved(self, action: Action, context: Any) -> int:
-        return pledged(self, self.bounds, action, context)
 
 
 class SuperArms(Linear):
@@ -181,6 +173,7 @@ class SuperArms(Linear):
     numbered = False
     semi_bandit = True
     kernel_methods = ("peek", "pledge", "best", "update", "value")
+    kept: ClassVar[tuple[str, ...]] = ("_learnt",)
 
     def __init__(self, features: Any, labels: Any, record: Any, bound: float, oracle: Any) -> None:
         super().__init__(features, labels, record, KERNELS, bound)
@@ -224,15 +217,6 @@ class SuperArms(Linear):
     def value(self, base_rewards: Sequence[Any]) -> Any:
         """The reward of a super arm: the exact sum of those of its base arms."""
         return exact_sum(base_rewards)
-
-    def state(self) -> dict[str, Any]:
-        """JSON-able state."""
-        return {**super().state(), "learnt": self._learnt}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of ``state``."""
-        super().restore(state)
-        self._learnt = int(state["learnt"])
 
 
 def combinatorial(

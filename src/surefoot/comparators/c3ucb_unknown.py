@@ -9,13 +9,13 @@ from typing import Any
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import UnknownDefault, needed
 from surefoot.comparators.c3ucb import SuperArms, combinatorial
-from surefoot.comparators.ellipsoid import units_of_one
+from surefoot.comparators.ellipsoid import ByEllipsoid
 from surefoot.floors import Terms
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
-class C3UCBUnknown(UnknownDefault):
+class C3UCBUnknown(ByEllipsoid, UnknownDefault):
     """C3UCB with an upper bound on the default's mean, from its own plays.
 
         mu0_U = mean_0 + (u - l)*sqrt(2 ln n / N_0), at most u
@@ -43,6 +43,7 @@ class C3UCBUnknown(UnknownDefault):
     """
 
     default_competes = True
+    rows = "base_arms"
 
     def __init__(
         self,
@@ -64,22 +65,15 @@ class C3UCBUnknown(UnknownDefault):
             feature_rows(base_arms, "base_arms"), oracle, labels, delta,
             ridge_given(ridge, old, "C3UCBUnknown"), _WithDefault,
         )  # fmt: skip
-        self.bounds, self._config = policy, config
+        self.bounds, self.settings = policy, {"horizon": self.horizon, **config}
         paid = (0, policy.oracle.size[1]) if reward_range is None else reward_range
         super().__init__(policy, default_range, alpha, paid, seed)
         low, high = paid if default_range is None else default_range
         self._paid = float(low), float(high)
 
-    def config(self) -> dict[str, Any]:
-        """Settings, but for those of the floor."""
-        return {
-            "base_arms": self.bounds.features, "labels": list(self.arms), "horizon": self.horizon,
-            **self._config,
-        }  # fmt: skip
-
     def _default_paid(self, reward: Any) -> None:
-        self.bounds.paid[0] += 1.0
-        self.bounds.paid[1] += self.policy_reward(reward)
+        plays, total = self.bounds.paid
+        self.bounds.paid = [plays + 1.0, total + self.policy_reward(reward)]
 
     def default_score(self, terms: Terms) -> float:
         """mu0_U."""
@@ -91,25 +85,13 @@ class C3UCBUnknown(UnknownDefault):
         return float(min(high, total / plays + width))
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        books, times = self.books, self._coefficient()
+        times = self._coefficient()
         default = self.default_score(terms) if times < 0 else self._paid[0]
-        proved = (self.bounds.pledge(action) + times * default) * units_of_one(self.floor)
-        waiting = books.low * (books.explorations - self.bounds.learnt)
-        return int(math.floor(proved) + waiting)
+        return self._units(self.bounds.pledge(action) + times * default)
 
 
 class _WithDefault(SuperArms):
     """The policy of C3UCB, and how often the default paid what in sum."""
 
-    def __init__(self, *settings: Any) -> None:
-        super().__init__(*settings)
-        self.paid = [0.0, 0.0]
-
-    def state(self) -> dict[str, Any]:
-        """JSON-able state."""
-        return {**super().state(), "paid": list(self.paid)}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of ``state``."""
-        super().restore(state)
-        self.paid = [float(number) for number in state["paid"]]
+    paid = [0.0, 0.0]  # noqa: RUF012  (replaced, never changed in place)
+    kept = ("_learnt", "paid")

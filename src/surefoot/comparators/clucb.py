@@ -7,21 +7,18 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from surefoot._exact import exact_range, shown
-from surefoot.agents.actions import Action
-from surefoot.agents.agent import Agent
-from surefoot.comparators.base import Comparator
 from surefoot.comparators.ellipsoid import (
     NOW,
     SCORES,
     SUM,
     TRIED,
+    ByEllipsoid,
     Linear,
     add_row,
     beta,
     ellipsoid,
     fresh,
     lower,
-    units_of_one,
 )  # fmt: skip
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
@@ -71,7 +68,7 @@ KERNELS = Kernels(fresh, _best, _update, _pledge, one, itself)
 register(CLUCBRecord, KERNELS)
 
 
-class CLUCB(Comparator):
+class CLUCB(ByEllipsoid):
     """Play the optimist's arm if no theta of the ellipsoid breaks the floor; else the default.
 
         a' = argmax <x, theta_hat> + beta*||x||_{V^-1},   u = z + x_{a'},  z = sum of played x
@@ -127,22 +124,7 @@ class CLUCB(Comparator):
         if not isinstance(clip, bool):
             raise InvalidInput(f"clip = {shown(clip)} must be True or False")
         least = float(exact_range(reward_range)[0]) if clip else -math.inf
-        self._config = {**given.config, "clip": clip}
+        self.settings = {**given.config, "clip": clip}
         record = CLUCBRecord(features, *given.settings, least)
         self.bounds = Linear(features, labels, record, KERNELS, given.bound)
         super().__init__(self.bounds, default, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """Settings, but for those of the floor."""
-        return {"arms": self.bounds.features, "labels": list(self.arms), **self._config}
-
-    def _proved(self, action: Action, context: Any) -> int:
-        return pledged(self, self.bounds, action, context)
-
-
-def pledged(agent: Agent, bounds: Linear, action: Action, context: Any) -> int:
-    """What the ellipsoid proves, in units; a play whose reward is still out counts at r_min."""
-    books = agent.books
-    known: int = math.floor(bounds.pledge(action, context) * units_of_one(agent.floor))
-    waiting: int = books.explorations - bounds.learnt
-    return known + books.low * waiting

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 from typing import Any
 
 from surefoot.agents.play import Play, Reason
-from surefoot.comparators.base import Comparator, failure
+from surefoot.comparators.base import failure
 from surefoot.comparators.clucb import KERNELS, CLUCBRecord
 from surefoot.comparators.ellipsoid import (
     NOW,
     SUM,
     TRIED,
+    ByEllipsoid,
     Linear,
     add_row,
     ellipsoid,
@@ -48,7 +49,7 @@ def received(total: float, m: int, level: float) -> float:
     return max(0.0, azuma, *((lam * total - paid) / math.expm1(lam) for lam in GRID))
 
 
-class CLUCB2(Comparator):
+class CLUCB2(ByEllipsoid):
     """Play the most promising arm among those that keep the floor on means; else the default.
 
         safe(a):  N0*mu0 + psi_L + max(0, min_theta <theta, x_a>) >= (1-alpha)*mu0*t
@@ -98,14 +99,10 @@ class CLUCB2(Comparator):
         given = ellipsoid(features, share, "arms", options, "determinant")
         self.checkpoint = whole(checkpoint, "checkpoint", 1)
         self._level = -math.log(share)
-        self._config = {**given.config, "delta": chance, "checkpoint": self.checkpoint}
+        self.settings = {**given.config, "delta": chance, "checkpoint": self.checkpoint}
         record = CLUCBRecord(features, *given.settings, -math.inf)
         self.bounds = _Rewarded(features, labels, record, KERNELS, given.bound)
         super().__init__(self.bounds, default, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """Settings, but for those of the floor."""
-        return {"arms": self.bounds.features, "labels": list(self.arms), **self._config}
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         best, score = self.bounds.peek(self.turns + 1, allowed, context)
@@ -140,14 +137,13 @@ class CLUCB2(Comparator):
         radius = state[NOW][0]
         share = received((self.bounds.total - low * m) / width, m, self._level)
         past = max(low * m + width * share, lower(state, state[SUM], 0, radius))
-        waiting = books.low * (books.explorations - m)
         proofs = []
         for arm in arms:
             state[TRIED][:] = state[SUM]
             add_row(state[TRIED], features, arm)
             apart = past + max(low, lower(state, features, arm, radius))
             proved = max(apart, lower(state, state[TRIED], 0, radius))
-            proofs.append(math.floor(proved * one) + waiting)
+            proofs.append(self._units(proved))
         return proofs
 
 
@@ -155,17 +151,9 @@ class _Rewarded(Linear):
     """The policy of CLUCB, and the sum of all rewards it was told."""
 
     total = 0.0
+    kept = ("total",)
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward of one arm."""
         super().update(arm, reward, context)
         self.total += reward
-
-    def state(self) -> dict[str, Any]:
-        """JSON-able state."""
-        return {**super().state(), "total": self.total}
-
-    def restore(self, state: dict[str, Any]) -> None:
-        """The inverse of ``state``."""
-        super().restore(state)
-        self.total = float(state["total"])

@@ -9,14 +9,14 @@ from typing import Any
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import UnknownDefault
 from surefoot.comparators.clucb import KERNELS, CLUCBRecord
-from surefoot.comparators.ellipsoid import NOW, SUM, TRIED, Linear, ellipsoid, lower, units_of_one
+from surefoot.comparators.ellipsoid import NOW, SUM, TRIED, ByEllipsoid, Linear, ellipsoid, lower
 from surefoot.floors import Terms
 from surefoot.policies import _ridge
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
 
-class CLUCBUnknown(UnknownDefault):
+class CLUCBUnknown(ByEllipsoid, UnknownDefault):
     """CLUCB with a default of known features and unknown mean; its plays teach, too.
 
         w = sum_{i in S} (x_i - (1-alpha) b) + alpha*sum_{i not in S} b + x_{a'} - (1-alpha) b
@@ -65,18 +65,11 @@ class CLUCBUnknown(UnknownDefault):
             feature_rows([*features.tolist(), *row.tolist()], "arms"), delta,
             "arms and default_features", ridge_given(ridge, old, "CLUCBUnknown"), "paper",
         )  # fmt: skip
-        self._config = given.config
         self._default_row = row.ravel().tolist()
+        self.settings = {"default_features": self._default_row, **given.config}
         record = CLUCBRecord(features, *given.settings, -math.inf)
         self.bounds = Linear(features, labels, record, KERNELS, given.bound)
         super().__init__(self.bounds, default_range, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """Settings, but for those of the floor."""
-        return {
-            "arms": self.bounds.features, "labels": list(self.arms),
-            "default_features": self._default_row, **self._config,
-        }  # fmt: skip
 
     def _default_paid(self, reward: Any) -> None:
         lam = self.bounds.plain.ridge
@@ -84,10 +77,11 @@ class CLUCBUnknown(UnknownDefault):
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
         seen = self.turns + self.books.default_plays
-        return self.bounds.peek(seen + 1, allowed, context)
+        action, score = self.bounds.peek(seen + 1, allowed, context)
+        return action, score
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        books, state = self.books, self.bounds._state
+        state = self.bounds._state
         features, contrast = self.bounds.told(context).features, state[TRIED]
         times = self._coefficient()
         assert isinstance(action, int)
@@ -95,5 +89,4 @@ class CLUCBUnknown(UnknownDefault):
         for i, b in enumerate(self._default_row):
             contrast[i] = state[SUM][i] + features[start + i] + times * b
         proved = lower(state, contrast, 0, state[NOW][0])
-        waiting: int = books.low * (books.explorations - self.bounds.learnt)
-        return math.floor(proved * units_of_one(self.floor)) + waiting
+        return self._units(proved)

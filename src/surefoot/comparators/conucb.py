@@ -154,15 +154,9 @@ class ConUCB(Comparator):
         seed: Any = None,
     ) -> None:
         record = record_of(len(arm_labels(n_arms, arms)), delta, radius, scale)
-        self.delta, self.radius, self.scale = failure(delta), radius, scale
+        self.settings = {"delta": failure(delta), "radius": radius, "scale": scale}
         self.bounds = IndexPolicy(record, n_arms, arms)
         super().__init__(self.bounds, default, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """JSON-able settings, but for those of the floor."""
-        return {
-            "arms": list(self.arms), "delta": self.delta, "radius": self.radius, "scale": self.scale
-        }  # fmt: skip
 
     def _proved(self, action: Action, context: Any) -> int:
         low, width = self.books.low, self.books.high - self.books.low

@@ -62,15 +62,9 @@ class ConUCBUnknown(UnknownDefault):
         count = len(arm_labels(n_arms, arms))
         known = count if radius == "libbandit" else count + 1
         record = record_of(known, delta, radius, scale)
-        self.delta, self.radius, self.scale = failure(delta), radius, scale
+        self.settings = {"delta": failure(delta), "radius": radius, "scale": scale}
         self.bounds = _WithDefault(record, n_arms, arms)
         super().__init__(self.bounds, default_range, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """JSON-able settings, but for those of the floor."""
-        return {
-            "arms": list(self.arms), "delta": self.delta, "radius": self.radius, "scale": self.scale
-        }  # fmt: skip
 
     def _default_paid(self, reward: Any) -> None:
         self.bounds.observe_default(self.books.unit_reward(reward))

@@ -16,7 +16,8 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from surefoot._jit import jittable
-from surefoot.comparators.base import failure
+from surefoot.agents.actions import Action
+from surefoot.comparators.base import Comparator, failure
 from surefoot.floors import Floor
 from surefoot.policies import _ridge
 from surefoot.policies._kernels import Kernels
@@ -105,6 +106,26 @@ class Given(NamedTuple):
     config: dict[str, Any]
 
 
+class ByEllipsoid(Comparator):
+    """A comparator whose proofs come from the ellipsoid of a ``Linear`` policy."""
+
+    bounds: Any
+    rows: ClassVar[str] = "arms"
+    """The argument of the class that the features come from."""
+
+    def config(self) -> dict[str, Any]:
+        """Settings, but for those of the floor."""
+        return {self.rows: self.bounds.features, "labels": list(self.arms), **self.settings}
+
+    def _proved(self, action: Action, context: Any) -> int:
+        return self._units(self.bounds.pledge(action, context))
+
+    def _units(self, proved: float) -> int:
+        """A proved sum of means in units; a play whose reward is still out counts at r_min."""
+        waiting: int = self.books.explorations - self.bounds.learnt
+        return math.floor(proved * units_of_one(self.floor)) + self.books.low * waiting
+
+
 def units_of_one(floor: Floor) -> float:
     """How many units of the books a reward of 1 is."""
     numerator, denominator = floor.unit.ratio(Decimal(1))
@@ -120,6 +141,8 @@ class Linear:
     unit_rewards = False
     kernel_methods: ClassVar[tuple[str, ...]] = ("peek", "pledge", "best", "update")
     """What the kernels stand for; who overrides one of these is run play by play."""
+    kept: ClassVar[tuple[str, ...]] = ()
+    """Attributes of a subclass that belong to its state."""
 
     def __init__(
         self,
@@ -198,7 +221,8 @@ class Linear:
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
-        return {"turns": self.turns, "lists": [list(row) for row in self._state]}
+        more = {name.lstrip("_"): getattr(self, name) for name in self.kept}
+        return {"turns": self.turns, "lists": [list(row) for row in self._state], **more}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""
@@ -206,6 +230,8 @@ class Linear:
         if [*map(len, rows[:NOW])] != [*map(len, self._state[:NOW])]:
             raise ValueError("the saved state is of other features")
         self.turns, self._state = int(state["turns"]), rows
+        for name in self.kept:
+            setattr(self, name, state[name.lstrip("_")])
 
     def __repr__(self) -> str:
         settings = self.record._asdict()

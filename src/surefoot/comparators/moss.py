@@ -115,6 +115,7 @@ class UnbalancedMOSS(Comparator):
         seed: Any = None,
     ) -> None:
         self.horizon = needed(horizon)
+        self.settings = {"horizon": self.horizon}
         if default is None:
             raise InvalidInput(
                 "default is missing; UnbalancedMOSS needs the default's known reward"
@@ -126,10 +127,6 @@ class UnbalancedMOSS(Comparator):
         self._default_level = (regret / (count - 1)) ** 2
         self.bounds = IndexPolicy(MOSSRecord((self.horizon / regret) ** 2), n_arms, arms)
         super().__init__(self.bounds, default, alpha, reward_range, seed)
-
-    def config(self) -> dict[str, Any]:
-        """JSON-able settings, but for those of the floor."""
-        return {"arms": list(self.arms), "horizon": self.horizon}
 
     def default_score(self, terms: Terms) -> float:
         plays = self.books.default_plays
