@@ -93,9 +93,9 @@ class CreditsTwice(RewardBooks):
 
 class CountsWhatItRefuses(RewardBooks):
     def settle(self, play, reward):
-        self.mismatches += 1
+        self.counters["mismatches"] += 1
         outcome = super().settle(play, reward)
-        self.mismatches -= 1
+        self.counters["mismatches"] -= 1
         return outcome
 
 

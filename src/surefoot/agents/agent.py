@@ -399,7 +399,7 @@ class Agent(Changing):
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
-            available, held, pending, books.unreported, choice, ahead,
+            available, held, pending, books.counters["unreported"], choice, ahead,
         ))  # fmt: skip
         return play
 

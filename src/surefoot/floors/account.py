@@ -52,6 +52,11 @@ class Account:
         """Whether an exploration that can lose ``hold`` may be decided; a tie is allowed."""
         return self.reserve + self.posted - self.held >= hold
 
+    @property
+    def spare(self) -> int:
+        """The most of the reserve that can be withdrawn: open plays may still lose the rest."""
+        return max(0, min(self.available, self.reserve))
+
     def book(self, move: Move) -> None:
         """Let an event move the money."""
         # In this order an interrupt books too little: what is released is released last.

@@ -29,6 +29,27 @@ if TYPE_CHECKING:
     from surefoot.floors.reward import RewardFloor
 
 
+SAVED = (
+    "explorations", "default_plays", "voided", "expired", "breaches", "capped", "mismatches",
+)  # fmt: skip
+COUNTERS = (*SAVED, "pending", "unreported", "known")
+"""What is counted of the plays; the last three also follow from the plays that are kept.
+
+``pending``: explorations with neither reward nor end; ``unreported``: default plays decided and not
+yet reported; ``known``: plays that count as made, explorations not void and defaults reported.
+"""
+
+
+class _Counter:
+    """A counter of the books, to be read."""
+
+    def __set_name__(self, owner: type, name: str) -> None:
+        self.name = name
+
+    def __get__(self, books: Books, owner: type) -> int:
+        return books.counters[self.name]
+
+
 class Books:
     """The books one agent keeps of a floor: gate, plays and what each report books.
 
@@ -40,6 +61,20 @@ class Books:
     """
 
     decided, step = staticmethod(decided), staticmethod(step)
+
+    __slots__ = (
+        "_usual", "_usual_terms", "account", "coins", "counters", "floor", "high", "low", "plays",
+        "ranges", "required",
+    )  # fmt: skip
+
+    explorations, default_plays, pending, unreported = (
+        _Counter(),
+        _Counter(),
+        _Counter(),
+        _Counter(),
+    )
+    known, voided, expired = _Counter(), _Counter(), _Counter()
+    breaches, capped, mismatches = _Counter(), _Counter(), _Counter()
 
     caps: ClassVar[bool]
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
@@ -54,14 +89,8 @@ class Books:
         self.account = account
         self.plays = plays
         self.required = 0
-        self.pending = 0
-        """How many explorations have neither reward nor end."""
-        self.unreported = 0
-        """How many default plays were decided and not yet reported as played."""
-        self.known = 0
-        """How many plays count as made: explorations that are not void, defaults reported."""
-        self.explorations = self.default_plays = self.voided = 0
-        self.expired = self.breaches = self.capped = self.mismatches = 0
+        self.counters = dict.fromkeys(COUNTERS, 0)
+        """A dict, since most plays move four of them, and ``setattr`` takes twice as long."""
         low, high = floor.reward_range
         self.low, self.high = floor.unit.floor(low), floor.unit.floor(high)
         self.ranges = [(0, self.low, self.high)]
@@ -103,18 +132,20 @@ class Books:
         move = self._usual.get(how) if terms is self._usual_terms else None
         if move is None:
             move = self.decided(explores, terms)
-            self._remember(terms, how, move)
+            if self.caps:
+                self._remember(terms, how, move)
         # In this order an interrupt leaves at most a play that is counted and never made.
         self.account.book(move)
-        numbers = self.__dict__  # setattr takes twice as long, and this is on every play's way
+        counters = self.counters  # as count does, without a call at every play
         for name, change in move.counts:
-            numbers[name] += change
+            counters[name] += change
         return self.plays.open(explores, terms)
 
     def count(self, counts: Counts) -> None:
         """Let the counters follow a move."""
+        counters = self.counters
         for name, change in counts:
-            setattr(self, name, getattr(self, name) + change)
+            counters[name] += change
 
     def _remember(self, terms: Terms, what: Any, move: Move) -> None:
         if terms is not self._usual_terms or len(self._usual) > 100:
@@ -148,7 +179,7 @@ class Books:
         move = self.step(record, report, units, low, high, self.caps)
         if move.outcome is None:
             raise conflict(play, record, report, reward)
-        usual = report == SETTLE and record.state is OPEN and len(self.ranges) == 1
+        usual = self.caps and report == SETTLE and record.state is OPEN and len(self.ranges) == 1
         if usual and (type(reward) is float if record.explores else reward is None):
             self._remember(record.terms, reward, move)
         return self._take(play, record, move)
@@ -160,9 +191,9 @@ class Books:
             record.reward = reward
         else:
             self.plays.close(play, state, reward)
-        numbers = self.__dict__
+        counters = self.counters
         for name, change in counts:
-            numbers[name] += change
+            counters[name] += change
         if event is not None:
             self.account.book(move)
             self.required += required
@@ -243,17 +274,13 @@ class Books:
         """Whether a breach has ended the promise for good."""
         return False
 
-    COUNTERS = (
-        "required", "explorations", "default_plays", "voided",
-        "expired", "breaches", "capped", "mismatches",
-    )  # fmt: skip
-
     def snapshot(self) -> dict[str, Any]:
         """JSON-able state."""
         return {
             "account": self.account.numbers(),
             "plays": {**self.plays.snapshot(), "known": self.known},
-            **{name: getattr(self, name) for name in self.COUNTERS},
+            "required": self.required,
+            **{name: self.counters[name] for name in SAVED},
         }
 
     @classmethod
@@ -265,11 +292,12 @@ class Books:
         books = cls(floor, cls._account(floor, numbers), plays)
         if not books._covers_pending():
             raise ValueError(f"the account {numbers} does not cover the pending plays")
-        for name in cls.COUNTERS:
-            setattr(books, name, state[name])
-        books.pending, books.unreported = plays.waiting()
-        made = books.explorations + books.default_plays - books.unreported
-        books.known = state["plays"].get("known", made)  # a file older than that count
+        books.required = state["required"]
+        pending, unreported = plays.waiting()
+        made = state["explorations"] + state["default_plays"] - unreported
+        known = state["plays"].get("known", made)  # a file older than that count
+        books.counters = {name: state[name] for name in SAVED}
+        books.counters |= {"pending": pending, "unreported": unreported, "known": known}
         return books
 
     @classmethod

@@ -56,8 +56,8 @@ class Event(StrEnum):
 
     HELD = "decision.held"
     DEFAULTED = "decision.defaulted"
-    SETTLED = "outcome.settled"
-    EXPIRED = "outcome.expired"
+    REWARDED = "outcome.settled"
+    MISSED = "outcome.expired"
     LATE = "outcome.late"
     VOIDED = "decision.voided"
     AS_DEFAULT = "outcome.as_default"
@@ -68,6 +68,11 @@ class Event(StrEnum):
 
     __hash__ = str.__hash__
 
+
+(
+    HELD, DEFAULTED, REWARDED, MISSED, LATE, VOIDED, AS_DEFAULT, CONFIRMED, VALUED, LAPSED,
+    ACKNOWLEDGED,
+) = Event  # fmt: skip
 
 SETTLE, EXPIRE, LAPSE = "settle", "expire", "lapse"
 CANCEL, FALL_BACK, ACKNOWLEDGE = "void", "fall_back", "acknowledge"
@@ -138,27 +143,25 @@ class Row(NamedTuple):
 
 
 TABLE: dict[tuple[Event, bool, State | None], Row] = {
-    (Event.HELD, True, None): Row(OPEN, (("explorations", 1), ("pending", 1), ("known", 1))),
-    (Event.DEFAULTED, False, None): Row(OPEN, (("default_plays", 1), ("unreported", 1))),
-    (Event.SETTLED, True, OPEN): Row(SETTLED, (("pending", -1),)),
-    (Event.EXPIRED, True, OPEN): Row(EXPIRED, (("pending", -1), ("expired", 1))),
-    (Event.LATE, True, EXPIRED): Row(SETTLED),
-    (Event.VOIDED, True, OPEN): Row(
+    (HELD, True, None): Row(OPEN, (("explorations", 1), ("pending", 1), ("known", 1))),
+    (DEFAULTED, False, None): Row(OPEN, (("default_plays", 1), ("unreported", 1))),
+    (REWARDED, True, OPEN): Row(SETTLED, (("pending", -1),)),
+    (MISSED, True, OPEN): Row(EXPIRED, (("pending", -1), ("expired", 1))),
+    (LATE, True, EXPIRED): Row(SETTLED),
+    (VOIDED, True, OPEN): Row(
         VOID, (("known", -1), ("pending", -1), ("explorations", -1), ("voided", 1))
     ),
-    (Event.VOIDED, False, OPEN): Row(
-        VOID, (("unreported", -1), ("default_plays", -1), ("voided", 1))
-    ),
-    (Event.VOIDED, False, EXPIRED): Row(VOID, (("default_plays", -1), ("voided", 1))),
-    (Event.AS_DEFAULT, True, OPEN): Row(
+    (VOIDED, False, OPEN): Row(VOID, (("unreported", -1), ("default_plays", -1), ("voided", 1))),
+    (VOIDED, False, EXPIRED): Row(VOID, (("default_plays", -1), ("voided", 1))),
+    (AS_DEFAULT, True, OPEN): Row(
         FELL_BACK, (("pending", -1), ("explorations", -1), ("default_plays", 1))
     ),
-    (Event.CONFIRMED, False, OPEN): Row(SETTLED, (("known", 1), ("unreported", -1))),
-    (Event.CONFIRMED, False, EXPIRED): Row(SETTLED, (("known", 1),)),
-    (Event.VALUED, False, SETTLED): Row(SETTLED),
-    (Event.VALUED, True, FELL_BACK): Row(FELL_BACK),
-    (Event.LAPSED, False, OPEN): Row(EXPIRED, (("unreported", -1),)),
-    (Event.ACKNOWLEDGED, True, CAPPED): Row(SETTLED),
+    (CONFIRMED, False, OPEN): Row(SETTLED, (("known", 1), ("unreported", -1))),
+    (CONFIRMED, False, EXPIRED): Row(SETTLED, (("known", 1),)),
+    (VALUED, False, SETTLED): Row(SETTLED),
+    (VALUED, True, FELL_BACK): Row(FELL_BACK),
+    (LAPSED, False, OPEN): Row(EXPIRED, (("unreported", -1),)),
+    (ACKNOWLEDGED, True, CAPPED): Row(SETTLED),
 }
 """By event, whether the play explores, and the state it is in (None: not decided yet)."""
 
@@ -180,9 +183,13 @@ class Move(NamedTuple):
     counts: Counts = ()
 
 
+LEASES = {"granted": (0, 1), "returned": (0, -1), "forfeited": (-1, -1)}
+"""What becomes of a lease moves posted and held by so many times its amount, or what is left."""
+
+
 def decided(explores: bool, terms: Terms) -> Move:
     """What a decision comes to: an exploration is held for, a default is credited when reported."""
-    event = Event.HELD if explores else Event.DEFAULTED
+    event = HELD if explores else DEFAULTED
     after, counts = TABLE[event, explores, None]
     _, held, _ = stands(explores, terms, after, None, 0)
     return Move(BOOKED, event, explores, after, None, 0, held, 0, counts)
@@ -237,20 +244,20 @@ def step(
         return _played(play, reward, waits, high)
     if report == FALL_BACK:
         if waits:
-            return _moved(play, Event.AS_DEFAULT, None, high)
+            return _moved(play, AS_DEFAULT, None, high)
         return _stays(play, Outcome.REPEATED if state is FELL_BACK else None)
     if report == CANCEL:
         if waits:
-            return _moved(play, Event.VOIDED, None, high)
+            return _moved(play, VOIDED, None, high)
         if state is EXPIRED:
             return _stays(play, None)
         return _stays(play, Outcome.REPEATED if state is VOID else Outcome.IGNORED)
     if report == ACKNOWLEDGE:
         if state is CAPPED:
-            return _moved(play, Event.ACKNOWLEDGED, play.reward, high)
+            return _moved(play, ACKNOWLEDGED, play.reward, high)
         return _stays(play, Outcome.IGNORED if state is SETTLED else None)
     if state is OPEN and (explores or report == LAPSE):
-        return _moved(play, Event.EXPIRED if explores else Event.LAPSED, None, high)
+        return _moved(play, MISSED if explores else LAPSED, None, high)
     return _stays(play, Outcome.REPEATED if state is EXPIRED else Outcome.IGNORED)
 
 
@@ -261,7 +268,7 @@ def _rewarded(play: Record, reward: int | None, low: int, high: int, caps: bool)
         same = reward is not None and state in (SETTLED, CAPPED) and play.reward == reward
         return _stays(play, Outcome.REPEATED if same else None)
     late = state is EXPIRED
-    event = Event.LATE if late else Event.SETTLED
+    event = LATE if late else REWARDED
     if caps and reward > high:
         return _moved(play, event, reward, high, Outcome.CAPPED, "capped")
     if not low <= reward <= high:
@@ -278,12 +285,12 @@ def _played(play: Record, reward: int | None, waits: bool, high: int) -> Move:
     if terms.high is None:
         off = "mismatches" if told and reward != terms.value else None
         if waits:
-            return _moved(play, Event.CONFIRMED, reward, high, BOOKED, off)
+            return _moved(play, CONFIRMED, reward, high, BOOKED, off)
         counts = () if off is None else ((off, 1),)
         return _stays(play, Outcome.REPEATED, reward if told else known, counts)
     if not (waits or told):
         return _stays(play, Outcome.REPEATED)
-    event = Event.CONFIRMED if waits else Event.VALUED
+    event = CONFIRMED if waits else VALUED
     if reward is None or terms.value <= reward <= terms.high:
         return _moved(play, event, reward, high)
     return _moved(play, event, reward, high, Outcome.BREACH, "breaches")
@@ -333,5 +340,5 @@ def counts_of(kind: str, explores: bool, lapsed: bool = False) -> Counts:
 _COUNTS = {
     (str(event), role, before is EXPIRED and not explores): counts
     for (event, explores, before), (_, counts) in reversed(TABLE.items())
-    for role in ((explores,) if event is Event.VOIDED else (True, False))
+    for role in ((explores,) if event is VOIDED else (True, False))
 }

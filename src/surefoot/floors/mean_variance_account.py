@@ -16,7 +16,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import NamedTuple
 
-from surefoot.floors.events import Event, Move
+from surefoot.floors.events import AS_DEFAULT, CONFIRMED, HELD, LATE, REWARDED, VOIDED, Move
 
 
 class Moments(NamedTuple):
@@ -175,16 +175,16 @@ class MeanVarianceAccount:
     def book(self, move: Move) -> None:
         """Count the reward that an event brings; an expired play stays pending until it has one."""
         event = move.event
-        if event is Event.HELD:
+        if event is HELD:
             self.pending += 1
-        elif event is Event.SETTLED or event is Event.LATE:
+        elif event is REWARDED or event is LATE:
             assert move.reward is not None
             self.add(move.reward)
             self.pending -= 1
-        elif event is Event.AS_DEFAULT or event is Event.CONFIRMED:
+        elif event is AS_DEFAULT or event is CONFIRMED:
             self.add(move.posted)  # the default's known value
-            self.pending -= event is Event.AS_DEFAULT
-        elif event is Event.VOIDED:
+            self.pending -= event is AS_DEFAULT
+        elif event is VOIDED:
             self.pending -= move.explores
 
     def add(self, reward: int) -> None:

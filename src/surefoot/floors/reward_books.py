@@ -38,7 +38,7 @@ class RewardBooks(Books):
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""
         account, held = self.account, self.account.held
         ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
-        return account.reserve + account.posted - held, held, self.pending, ahead
+        return account.reserve + account.posted - held, held, self.counters["pending"], ahead
 
     def ahead(self, terms: Terms) -> int:
         """What the default brings until the next checkpoint, after the next play; in units."""
@@ -93,7 +93,7 @@ class RewardBooks(Books):
         Raises InvalidInput for more than the reserve, or than is available: open plays may lose it.
         """
         unit, account = self.floor.unit, self.account
-        taken, most = unit.ceil(_positive(amount)), max(0, min(account.available, account.reserve))
+        taken, most = unit.ceil(_positive(amount)), account.spare
         if taken > most:
             raise InvalidInput(
                 f"amount = {shown(amount)} cannot be withdrawn: the most is {unit.decimal(most)}, "

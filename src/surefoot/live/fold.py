@@ -17,6 +17,7 @@ from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import RewardBooks, RewardFloor, Terms
 from surefoot.floors.account import Account
+from surefoot.floors.books import COUNTERS
 from surefoot.floors.events import Counts, counts_of
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.configuration import (
@@ -33,7 +34,6 @@ from surefoot.live.play import DEGRADED, SHADOW, Request, payload, sealed_json
 from surefoot.live.reports import FLAGS, OpenPlay
 from surefoot.policies.base import Policy
 
-_COUNTERS = (*RewardBooks.COUNTERS, "pending", "unreported")
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
 LEARNT = ("outcome.settled", "outcome.expired", "outcome.late")
 """The kinds of entries that tell the policy a reward; of an expiry, where that is worth one."""
@@ -183,7 +183,9 @@ class Fold:
         )
         copied.turns, copied.paused = agent.turns, agent.paused
         twin._keep(copied, Account(posted=rights))
-        twin.books.pending, twin.books.unreported = self.books.pending, self.books.unreported
+        twin.books.counters |= {
+            name: self.books.counters[name] for name in ("pending", "unreported")
+        }
         return twin
 
     def _keep(self, agent: GenCB, account: Account) -> None:
@@ -363,13 +365,13 @@ class Fold:
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
         books, body = self.books, saving.agent_to_json(self.agent)
-        counters = {name: getattr(books, name) for name in _COUNTERS}
+        counters = {name: books.counters[name] for name in COUNTERS if name != "known"}
         return {
             "experiment": self.experiment,
             "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
             "opened": self.opened,
             "body": {key: body[key] for key in body if key not in ("books", "open")},
-            "counters": {**counters, "next_id": books.plays.next_id},
+            "counters": {**counters, "required": books.required, "next_id": books.plays.next_id},
             "removed": sorted(self.removed),
             "endowments": self.endowments,
             "waiting": {
@@ -390,6 +392,7 @@ class Fold:
         self.account.reserve, self.account.posted, self.account.held = numbers
         counters = dict(state["counters"])
         self.books.plays.next_id = counters.pop("next_id")
+        self.books.required = counters.pop("required")
         self.books.count(tuple(counters.items()))
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
+from surefoot.floors.events import LEASES
 from surefoot.live import ids
 from surefoot.live.engine import Engine
 from surefoot.live.reports import Booked, Report
@@ -180,10 +181,11 @@ def forfeit_overdue(tx: Tx, engine: Engine, but: str) -> None:
 def close(tx: Tx, engine: Engine, lease: LeaseRow, how: str) -> None:
     """Close a lease: what is left of it is "returned" to the account, or "forfeited"."""
     left = lease.unspent
+    posted, held = LEASES[how]
     payload = {"lease": lease.id, "unspent": left, "spent": lease.spent}
     entry = tx.append(
         f"lease.{how}", experiment=lease.experiment, payload=payload,
-        d_posted=-left if how == "forfeited" else 0, d_held=-left,
+        d_posted=posted * left, d_held=held * left,
         config_version=engine.version(tx, lease.experiment, lease.epoch),
     )  # fmt: skip
     assert entry is not None

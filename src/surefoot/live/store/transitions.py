@@ -10,16 +10,17 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors import events
 from surefoot.floors.events import TABLE, Event, State
 from surefoot.live.entries import canonical, check_amounts, check_texts, checked_id
 from surefoot.live.store.base import LeaseRow, PlayRow
 
-DECISIONS = frozenset({"decision.held", "decision.defaulted"})
-LEASES = frozenset({"lease.granted", "lease.returned", "lease.forfeited"})
+DECISIONS = frozenset({Event.HELD.value, Event.DEFAULTED.value})
+LEASES = frozenset(f"lease.{how}" for how in events.LEASES)
 
 NAMES = {
-    Event.SETTLED: ("settled", "a reward"),
-    Event.EXPIRED: ("expired", "an expiry"),
+    Event.REWARDED: ("settled", "a reward"),
+    Event.MISSED: ("expired", "an expiry"),
     Event.LATE: ("late", "a late reward"),
     Event.AS_DEFAULT: ("as_default", "a default played instead"),
     Event.CONFIRMED: ("confirmed", "a confirmation"),

@@ -72,7 +72,7 @@ def refunded_on_expiry(patch: Patch) -> None:
     """A reward that did not come in time frees its hold, until it comes."""
 
     def refund(move: Move, play: Record) -> Move:
-        if move.event is Event.EXPIRED:
+        if move.event is Event.MISSED:
             return move._replace(posted=0)
         late = move.event is Event.LATE
         return move._replace(posted=move.posted - play.terms.hold) if late else move
@@ -97,7 +97,7 @@ def settled_twice(patch: Patch) -> None:
             return move
         assert play.reward is not None
         posted = play.reward - play.terms.floor
-        return move._replace(event=Event.SETTLED, posted=posted)
+        return move._replace(event=Event.REWARDED, posted=posted)
 
     _moves(patch, again)
     _let(patch, "outcome.settled")

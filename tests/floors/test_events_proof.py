@@ -1,0 +1,265 @@
+"""Proved, not tried: what the events do to the account, for all plays and all amounts.
+
+``step``, ``decided`` and ``Account`` are run themselves, on integers of which nothing is known (see
+``prover``). Of a floor whose default is known or an interval, with linear accounts:
+
+(a) what is available falls only when an exploration is decided (which the gate allows), a lease is
+    granted (the same gate), reserve is withdrawn, or a reward breaks what was declared: a breach;
+(b) posted and held are at every moment the sums of what each play adds as it stands;
+(c) what is available never falls below zero without a breach.
+
+What is assumed of a play's terms: its hold is at least 0 and at least f - r_min, its deposit at
+least 0, and an interval's l at most its u. ``lost*x // whole`` is nonlinear: of it is assumed only
+that it grows with x, which is a lemma of its own below. Checkpoints and mean-variance floors,
+whose gates multiply, stay with the laws in ``tests/laws.py``.
+"""
+
+from collections.abc import Iterator
+from itertools import product
+from typing import Any
+
+import pytest
+import z3
+from hypothesis import given
+from hypothesis import strategies as st
+
+import mutants
+from histories import floors as settings
+from prover import Int, Path, paths, plain
+from surefoot import RewardFloor
+from surefoot.floors import Account, Outcome, RewardBooks, State, Terms
+from surefoot.floors.events import LEASES, REPORTS, Event, Record
+
+STATES = {
+    True: [State.OPEN, State.SETTLED, State.CAPPED, State.EXPIRED, State.VOID, State.FELL_BACK],
+    False: [State.OPEN, State.SETTLED, State.EXPIRED, State.VOID],
+}
+REWARDED = {State.SETTLED, State.CAPPED}
+CASES = [
+    (explores, state, has_reward, interval)
+    for explores, interval in product((True, False), (True, False))
+    for state in STATES[explores]
+    for has_reward in (True, False)
+    if has_reward == (state in REWARDED) or (state is State.SETTLED and not explores)
+    or (state is State.FELL_BACK and interval)
+]  # fmt: skip
+"""Whether the play explores, its state, whether its reward is known, and of what kind its default
+is: all that a play can be, as the first theorem shows."""
+
+
+class World:
+    """An account and one of its plays, of which no number is known."""
+
+    def __init__(self, path: Path, case: Any, account: type[Account] = Account) -> None:
+        explores, state, has_reward, interval = case
+        self.path = path
+        value, floor, hold, deposit = map(path.fresh, ("value", "floor", "hold", "deposit"))
+        self.low, self.high = path.fresh("low"), path.fresh("high")
+        more: Any = tuple(map(path.fresh, ("u", "lost", "whole"))) if interval else ()
+        self.terms = Terms(value, floor, hold, deposit, *more)
+        path.assume(self.low < self.high, hold >= 0, hold >= floor - self.low, deposit >= 0)
+        if interval:
+            path.assume(value <= more[0])
+        reward = path.fresh("reward") if has_reward else None
+        self.play = Record(explores, self.terms, state, reward)
+        if state is State.CAPPED:
+            path.assume(reward > self.high)
+        self.account = account(*map(path.fresh, ("reserve", "posted", "held")))
+        path.assume(self.available >= 0)
+
+    @property
+    def available(self) -> Int:
+        account: Any = self.account
+        return account.reserve + account.posted - account.held
+
+    def adds(self, state: State, reward: Any) -> tuple[Any, Any]:
+        """What the play adds to posted and held: said here once more, apart from ``stands``."""
+        explores, terms = self.play.explores, self.terms
+        if state is State.OPEN:
+            return 0, terms.hold.term if explores else 0
+        if state is State.VOID or (state is State.EXPIRED and not explores):
+            return 0, 0
+        if state is State.EXPIRED:
+            return -terms.hold.term, 0
+        if state is State.CAPPED:
+            return self.high.term - terms.floor.term, 0
+        if state is State.SETTLED and explores:
+            return reward.term - terms.floor.term, 0
+        if terms.high is None or reward is None:
+            return terms.deposit.term, 0
+        counted = z3.If(reward.term < terms.high.term, reward.term, terms.high.term)
+        above = self.path.share(counted).term - self.path.share(terms.value.term).term
+        return terms.deposit.term + above, 0
+
+    def moved(self, posted: Any, held: Any, by: Any, held_by: Any) -> bool:
+        """Whether the account can have moved by anything else."""
+        ours = plain(self.account.posted) - posted.term, plain(self.account.held) - held.term
+        return self.path.can_be(z3.Or(ours[0] != by, ours[1] != held_by))
+
+
+def moves(case: Any, step: Any, account: type[Account] = Account) -> Any:
+    """Every path of every report of such a play: the world after it, what it was, and the move."""
+    for report, told in product(REPORTS, (False, True)):
+        if told and report != "settle":
+            continue
+
+        def run(path: Path, report: str = report, told: bool = told) -> Any:
+            world = World(path, case, account)
+            reward = path.fresh("told") if told else None
+            move = step(world.play, report, reward, world.low, world.high, True)
+            before = world.available, world.account.posted, world.account.held
+            world.account.book(move)
+            return world, before, move
+
+        for path, found in paths(run):
+            yield path, *found
+
+
+def broken(
+    step: Any = RewardBooks.step, decided: Any = RewardBooks.decided, account: Any = Account
+) -> Iterator[str]:
+    """Which of the theorems do not hold, each with the case that breaks it."""
+    for case in CASES:
+        if case[1] is State.OPEN:
+            yield from broken_by_its_decision(case, decided, account)
+        for path, world, (available, posted, held), move in moves(case, step, account):
+            what = f"{case[0], case[1].value}: {move.event}"
+            if move.outcome is not Outcome.BREACH:
+                if path.can_be(plain(world.available) < available.term):
+                    yield f"(a) {what}"
+                if path.can_be(plain(world.available) < 0):
+                    yield f"(c) {what}"
+            was = world.adds(world.play.state, world.play.reward)
+            now = world.adds(move.state, move.reward)
+            if world.moved(posted, held, now[0] - was[0], now[1] - was[1]):
+                yield f"(b) {what}"
+
+
+def broken_by_its_decision(case: Any, decided: Any, account: Any) -> Iterator[str]:
+    explores = case[0]
+
+    def run(path: Path) -> Any:
+        world = World(path, case, account)
+        posted, held = world.account.posted, world.account.held
+        allowed = not explores or bool(world.account.affords(world.terms.hold))
+        if allowed:
+            world.account.book(decided(explores, world.terms))
+        return world, posted, held, allowed
+
+    for path, (world, posted, held, allowed) in paths(run):
+        adds = world.adds(State.OPEN, None) if allowed else (0, 0)
+        if path.can_be(plain(world.available) < 0):
+            yield f"(c) {explores}: decided"
+        if world.moved(posted, held, *adds):
+            yield f"(b) {explores}: decided"
+
+
+def test_the_theorems_hold():
+    assert list(broken()) == []
+
+
+@pytest.mark.parametrize(
+    ("parts", "theorem"),
+    [
+        ({"account": mutants.PendingIgnored}, "(c) True: decided"),
+        ({"account": mutants.DebtForgiven}, "(b)"),
+        ({"step": mutants.refund_on_expiry}, "(a) (True, 'expired'): outcome.late"),
+        ({"step": mutants.credited_before, "decided": mutants.credited}, "(b) False: decided"),
+        ({"step": mutants.late_truth_twice}, "(b) (True, 'expired'): outcome.late"),
+        ({"step": mutants.expired_forgotten}, "(b) (True, 'open'): outcome.expired"),
+        ({"step": mutants.breach_clipped}, "(b) (True, 'open'): outcome.settled"),
+        ({"step": mutants.void_after_settled}, "(a) (True, 'settled'): decision.voided"),
+    ],
+    ids=lambda part: next(iter(part.values())).__name__ if isinstance(part, dict) else "",
+)  # fmt: skip
+def test_a_planted_fault_has_a_counterexample(parts, theorem):
+    """Those of the planted mutants that break a theorem; the others break what laws say besides:
+    a tie, the rounding of the terms, which reports are legal, what a refused report leaves."""
+    assert any(each.startswith(theorem) for each in broken(**parts))
+
+
+def test_a_play_becomes_nothing_but_what_was_looked_at():
+    """Every case is followed by a case: the theorems hold of a play's whole life."""
+    for case in CASES:
+        for path, world, _, move in moves(case, RewardBooks.step):
+            after = case[0], move.state, move.reward is not None, case[3]
+            assert after in CASES
+            if move.state is State.CAPPED:
+                assert not path.can_be(move.reward.term <= world.high.term)
+
+
+def test_what_lowers_the_available_amount_is_exactly_what_is_listed():
+    lowers = set()
+    for case in CASES:
+        for path, world, (available, *_), move in moves(case, RewardBooks.step):
+            if path.can_be(world.available.term < available.term):
+                lowers.add((move.outcome, move.event))
+    assert lowers == {
+        (Outcome.BREACH, Event.REWARDED),
+        (Outcome.BREACH, Event.LATE),
+        (Outcome.BREACH, Event.CONFIRMED),
+        (Outcome.BREACH, Event.VALUED),
+    }
+
+
+def test_a_withdrawal_leaves_what_open_plays_may_lose():
+    def run(path: Path) -> Any:
+        world, taken = World(path, CASES[0]), path.fresh("taken")
+        path.assume(taken > 0, world.account.reserve >= 0)
+        if taken <= world.account.spare:
+            world.account.reserve -= taken
+        return world
+
+    for path, world in paths(run):
+        assert not path.can_be(z3.Or(world.available.term < 0, world.account.reserve.term < 0))
+
+
+def test_a_lease_is_paid_for_when_it_is_granted_and_costs_nothing_later():
+    """Granted: held, if affordable. Spent: nothing moves. Closed: no more is released than held."""
+
+    def run(path: Path) -> Any:
+        world, amount, left = World(path, CASES[0]), path.fresh("amount"), path.fresh("left")
+        path.assume(left >= 0, left <= amount)
+        if not world.account.affords(amount):
+            return None
+        for kind, of in (("granted", amount), ("forfeited", left)):
+            before = world.available
+            posted, held = LEASES[kind]
+            world.account.posted += posted * of
+            world.account.held += held * of
+        return world, before
+
+    for path, found in paths(run):
+        if found is not None:
+            world, before = found
+            assert not path.can_be(world.available.term < 0)
+            assert not path.can_be(world.available.term < before.term)
+
+
+def test_lemma_a_share_never_falls_when_what_it_is_of_grows():
+    """lost*x // whole for lost >= 0, whole > 0: with quotients and rests written out."""
+    lost, whole, x, y, q, r, s, t = z3.Ints("lost whole x y q r s t")
+    solver = z3.Solver()
+    solver.add(lost >= 0, whole > 0, x <= y)
+    solver.add(lost * x == whole * q + r, 0 <= r, r < whole)  # q = lost*x // whole
+    solver.add(lost * y == whole * s + t, 0 <= t, t < whole)
+    # From q > s the difference, lost*(y-x) = whole*(s-q) + t - r, would be below zero.
+    solver.add(lost * (y - x) == lost * y - lost * x, lost * (y - x) >= 0)
+    solver.add(z3.Implies(s - q <= -1, whole * (s - q) <= -whole))
+    solver.add(whole * (s - q) == whole * s - whole * q)
+    solver.add(q > s)
+    assert solver.check() == z3.unsat
+
+
+@given(settings(decimals_of=6, least_places=4), st.integers(0, 100), st.integers(0, 100))
+def test_what_is_assumed_of_terms_is_so(floor, share, more):
+    low, high = floor["reward_range"]
+    ends = sorted(max(low, 0) + (high - max(low, 0)) * part / 100 for part in (share, more))
+    made = RewardFloor(**{**floor, "default": None})
+    for terms in (made.terms(ends[0]), made.terms(tuple(ends))):
+        r_min = made.unit.floor(made.reward_range[0])
+        assert terms.hold == max(0, terms.floor - r_min)
+        assert terms.deposit >= 0
+        assert terms.high is None or terms.value <= terms.high
+        assert 0 <= terms.lost
+        assert terms.whole > 0

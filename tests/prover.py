@@ -1,0 +1,142 @@
+"""Run the books' own code on integers of which nothing is known, along every path it can take.
+
+A comparison of such integers asks z3 whether it can be true and whether it can be false, and where
+it can be both, the code is run once more for the other answer. What holds at the end of every path
+holds for all integers that meet the assumptions.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from typing import Any
+
+import z3
+
+
+class Path:
+    """One way through the code: what was assumed, and how each open question was answered."""
+
+    def __init__(self, answers: list[bool]) -> None:
+        self.solver = z3.Solver()
+        self.answers = answers
+        self.asked = 0
+        self.shares: list[tuple[Any, Any]] = []
+        self.names = 0
+
+    def fresh(self, name: str) -> Int:
+        """An integer of which nothing is known yet."""
+        self.names += 1
+        return Int(self, z3.Int(f"{name}{self.names}"))
+
+    def assume(self, *facts: Any) -> None:
+        """Go on only where these hold."""
+        for fact in facts:
+            self.solver.add(fact.term if isinstance(fact, Bool) else fact)
+
+    def can_be(self, fact: Any) -> bool:
+        """Whether there are integers of which it is true."""
+        return self.solver.check(fact) == z3.sat
+
+    def decide(self, fact: Any) -> bool:
+        """Which way a comparison goes on this path."""
+        if self.asked == len(self.answers):
+            self.answers.append(self.can_be(fact))
+        answer = self.answers[self.asked]
+        self.asked += 1
+        self.solver.add(fact if answer else z3.Not(fact))
+        return answer
+
+    def share(self, of: Any) -> Int:
+        """lost*x // whole, by nothing but that it never falls when x grows (proved as a lemma)."""
+        share = z3.Int(f"share{len(self.shares)}")
+        for other, its in self.shares:
+            self.assume(z3.Implies(of <= other, share <= its))
+            self.assume(z3.Implies(of >= other, share >= its))
+        self.shares.append((of, share))
+        return Int(self, share)
+
+
+def paths(run: Callable[[Path], Any]) -> Iterator[tuple[Path, Any]]:
+    """Every path through ``run`` that some integers take, with what it came to."""
+    waiting: list[list[bool]] = [[]]
+    while waiting:
+        known = waiting.pop()
+        path = Path(list(known))
+        result = run(path)
+        waiting += [
+            [*path.answers[:turn], False]
+            for turn in range(len(known), len(path.answers))
+            if path.answers[turn]
+        ]
+        if path.solver.check() == z3.sat:
+            yield path, result
+
+
+class Bool:
+    """A comparison; Python asks for its truth where the code branches."""
+
+    def __init__(self, path: Path, term: Any) -> None:
+        self.path, self.term = path, term
+
+    def __bool__(self) -> bool:
+        return self.path.decide(self.term)
+
+
+class Int:
+    """A whole number of which only the path's assumptions are known."""
+
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, path: Path, term: Any) -> None:
+        self.path, self.term = path, term
+
+    def __add__(self, other: Any) -> Int:
+        return Int(self.path, self.term + plain(other))
+
+    def __sub__(self, other: Any) -> Int:
+        return Int(self.path, self.term - plain(other))
+
+    def __rsub__(self, other: Any) -> Int:
+        return Int(self.path, plain(other) - self.term)
+
+    def __neg__(self) -> Int:
+        return Int(self.path, -self.term)
+
+    def __mul__(self, other: Any) -> Any:
+        return Product(other) if isinstance(other, Int) else Int(self.path, self.term * other)
+
+    def __lt__(self, other: Any) -> Bool:
+        return Bool(self.path, self.term < plain(other))
+
+    def __le__(self, other: Any) -> Bool:
+        return Bool(self.path, self.term <= plain(other))
+
+    def __gt__(self, other: Any) -> Bool:
+        return Bool(self.path, self.term > plain(other))
+
+    def __ge__(self, other: Any) -> Bool:
+        return Bool(self.path, self.term >= plain(other))
+
+    def __eq__(self, other: object) -> Bool:  # type: ignore[override]
+        return Bool(self.path, self.term == plain(other))
+
+    def __ne__(self, other: object) -> Bool:  # type: ignore[override]
+        return Bool(self.path, self.term != plain(other))
+
+    __radd__ = __add__
+    __rmul__ = __mul__
+
+
+class Product:
+    """``lost`` times a number, which is looked at only once it is divided by ``whole``."""
+
+    def __init__(self, factor: Int) -> None:
+        self.factor = factor
+
+    def __floordiv__(self, whole: Int) -> Int:
+        return self.factor.path.share(self.factor.term)
+
+
+def plain(value: Any) -> Any:
+    """As z3 takes it."""
+    return value.term if isinstance(value, Int) else value
