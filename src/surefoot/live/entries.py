@@ -15,6 +15,7 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import INT64_MAX, shown
 from surefoot.errors import InvalidInput
+from surefoot.floors import events
 
 GENESIS = "0" * 64
 """The ``prev`` of an account's first entry."""
@@ -26,11 +27,8 @@ KINDS = frozenset(
     {
         "experiment.opened", "experiment.configured", "experiment.state",
         "arms.added", "arms.removed",
-        "decision.held", "decision.defaulted", "decision.confirmed", "decision.voided",
-        "outcome.settled", "outcome.expired", "outcome.late", "outcome.as_default",
-        "default.valued", "default.expired", "breach.acknowledged",
+        *map(str, events.Event), *(f"lease.{how}" for how in events.LEASES),
         "endowment.granted", "endowment.withdrawn",
-        "lease.granted", "lease.returned", "lease.forfeited",
         "assumption.broken", "verified",
     }
 )  # fmt: skip
