@@ -22,8 +22,8 @@ import numba
 import numpy as np
 
 import surefoot as sf
+from surefoot.kernels import registry
 from surefoot.oracles import ShortestPath, TopK
-from surefoot.policies import _kernels
 from surefoot.simulation import loop
 from surefoot.simulation.compiled import engine
 from surefoot.simulation.fast import c2ucb, gram, linucb
@@ -92,12 +92,12 @@ def taken(walk: Any, init: Any, policy: Any, world: Any, T: int) -> None:
     state = tuple(np.array(one) for one in init(policy, world.n_arms))
     whole, real = (np.zeros(SIZE, kind) for kind in (np.int64, np.float64))
     lists = (*(whole.copy() for _ in range(3)), real, real.copy())
-    room = np.zeros(_kernels.width(policy), np.int64)
+    room = np.zeros(registry.width(policy), np.int64)
     unused = [np.zeros(1)] * (len(Block._fields) - 6)
     block = Block(*lists, room, *unused)
     for first in range(1, T, SIZE):
         walk(
-            policy, state, world.record, np.uint64(1), first, Scale(1, 1, 0, 1), -math.inf,
+            policy, state, world.record, np.uint64(1), np.uint64(1), first, Scale(1, 1, 0, 1), -math.inf,
             (world.means, world.variances), block,
         )  # fmt: skip
 
@@ -149,7 +149,7 @@ def rows(policy: Any, k: int, edges: Any, base: Any, walks: dict[bool, Any]) -> 
             short * 1024,
         ),
         "plain loop, compiled": (
-            lambda: taken(base, _kernels.init, record, world, short * SIZE), short * SIZE,
+            lambda: taken(base, registry.init, record, world, short * SIZE), short * SIZE,
         ),
         "Gram form": (
             lambda: taken(walks[k == 1], gram.init, record, world, long * SIZE), long * SIZE,

@@ -77,7 +77,7 @@ def walked(
         chunks = [()] * (len(Block._fields) - len(lists))
         block = Block(*(array(one) for one in lists), *chunks)
         word = np.uint64(key) if array is np.array else key
-        walk(policy, state, world.record, word, first, scale, rival, truth, block)
+        walk(policy, state, world.record, word, word, first, scale, rival, truth, block)
         blocks.append(block)
         first += size
     return blocks, state

@@ -6,7 +6,7 @@ import numpy as np
 
 import surefoot as sf
 from surefoot._compile import compiling
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 from surefoot.simulation import loop, mean_variance
 from surefoot.simulation.compiled import PLAIN, Driver, Engine, engine
 from surefoot.simulation.plan import Plan
@@ -19,7 +19,7 @@ KINDS = 7
 def plain_compiled():
     engine()  # teaches numba the dispatchers
     with compiling() as njit:
-        walk = Driver(_kernels.init, njit(loop.base_path))
+        walk = Driver(registry.init, njit(loop.base_path))
         return Engine(
             lambda record: walk, PLAIN.survey, njit(loop.interleave),
             njit(mean_variance.interleave_moments), np.array, np.zeros, np.uint64,

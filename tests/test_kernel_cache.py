@@ -19,9 +19,9 @@ POLICY = """
 import math
 from typing import NamedTuple
 
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import IndexKernels, count_and_sum, no_pledge, register_index
-from surefoot.policies._kernels import NANO, add
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.kernels.registry import IndexKernels, count_and_sum, register
+from surefoot.kernels.registry import NANO, add
 import theirs
 from theirs import SHARE
 
@@ -43,7 +43,7 @@ def _index(policy, state, k, s, best):
     return state[1][k] / NANO / plays + theirs.spread(SHARE * policy.c * s / plays)
 
 
-register_index(OwnRecord, IndexKernels(count_and_sum, _scale, _index, add, no_pledge))
+register(OwnRecord, IndexKernels(count_and_sum, _scale, _index, add))
 
 
 class Own(IndexPolicy):
@@ -85,11 +85,11 @@ print(json.dumps(found))
 
 # A loop that takes a moment to compile: what the record's kernels say, and if it was on disk.
 LOOP = """
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 
 
 def loop(policy, state):
-    return _kernels.index(policy, state, 0, _kernels.scale(policy, 9), 0.0)
+    return registry.index(policy, state, 0, registry.scale(policy, 9), 0.0)
 """
 SMALL = """
 import json
@@ -97,11 +97,11 @@ import numpy as np
 from loop import loop
 from mine import OwnRecord
 from surefoot._compile import compiling
-from surefoot.policies import _compiled
+from surefoot.kernels import warm
 
 state = np.array([4]), np.array([3_000_000_000])
 with compiling() as njit:
-    _compiled.teach()
+    warm.teach()
     compiled = njit(loop)
 print(json.dumps({
     "compiled": compiled(OwnRecord(), state),
@@ -288,7 +288,7 @@ def test_without_a_place_it_is_compiled_in_memory(own, settings):
 
 DROPPED = """
 import os, sys
-import numba.extending, surefoot._kernel_cache, surefoot.policies._compiled, loop, mine
+import numba.extending, surefoot._kernel_cache, surefoot.kernels.warm, loop, mine
 numba.njit(lambda x: x + 1)(1)  # loads the rest
 os.getuid() or os.setuid(65534)
 """

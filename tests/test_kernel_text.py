@@ -9,7 +9,7 @@ import numpy as np
 import surefoot as sf
 from surefoot import _jit
 from surefoot._kernel_text import digest, source
-from surefoot.policies._kernels import KERNELS
+from surefoot.kernels.registry import KERNELS
 
 
 class Record(NamedTuple):

@@ -5,31 +5,31 @@ import pytest
 import surefoot as sf
 from surefoot import _compile
 from surefoot.errors import MissingExtra
-from surefoot.policies import _compiled
+from surefoot.kernels import warm as warming
 
 
 def test_without_numba_it_names_the_pip_command(monkeypatch):
     monkeypatch.setattr(_compile, "available", lambda: False)
-    before = dict(_compiled._READY)
+    before = dict(warming._READY)
     with pytest.raises(MissingExtra, match=r"pip install '\.\[fast\]'"):
         sf.warmup()
-    assert before == _compiled._READY
+    assert before == warming._READY
 
 
 @pytest.fixture(scope="module")
 def ready():
     """What a warm-up leaves; it is taken back."""
     pytest.importorskip("numba")
-    before, _compiled._READY = _compiled._READY, {}
+    before, warming._READY = warming._READY, {}
     sf.warmup()
-    wrappers, _compiled._READY = _compiled._READY, before
+    wrappers, warming._READY = warming._READY, before
     return wrappers
 
 
 @pytest.fixture
 def warm(monkeypatch, ready):
     """After a warm-up, for this test only."""
-    monkeypatch.setattr(_compiled, "_READY", ready)
+    monkeypatch.setattr(warming, "_READY", ready)
 
 
 MAKERS = {
@@ -61,17 +61,17 @@ def played(agent, start, plays=150):
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
 def test_whole_agents_make_the_same_plays_and_the_same_files(make, ready, monkeypatch, tmp_path):
-    monkeypatch.setattr(_compiled, "_READY", {})
+    monkeypatch.setattr(warming, "_READY", {})
     plain = make()
     before = played(plain, 0)
     plain.save(tmp_path / "plain.json")
-    monkeypatch.setattr(_compiled, "_READY", ready)
+    monkeypatch.setattr(warming, "_READY", ready)
     compiled = make()
     assert played(compiled, 0) == before
     compiled.save(tmp_path / "compiled.json")
     assert (tmp_path / "plain.json").read_bytes() == (tmp_path / "compiled.json").read_bytes()
     loaded = sf.load(tmp_path / "plain.json")
-    monkeypatch.setattr(_compiled, "_READY", {})
+    monkeypatch.setattr(warming, "_READY", {})
     unloaded = sf.load(tmp_path / "compiled.json")
     after = played(plain, 150)
     assert played(loaded, 150) == played(unloaded, 150) == after

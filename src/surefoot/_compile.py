@@ -21,8 +21,8 @@ from surefoot._jit import HELPERS
 
 _PACKAGE = Path(__file__).resolve().parent
 _WITH_KERNELS = (
-    ".", "agents", "comparators", "environments", "floors", "oracles", "policies", "simulation",
-    "simulation/fast",
+    ".", "agents", "comparators", "environments", "floors", "kernels", "oracles", "policies",
+    "simulation", "simulation/fast",
 )  # fmt: skip
 _COMPILING = threading.RLock()
 

@@ -120,7 +120,8 @@ class _Reading:
 def _kernels(record: type) -> Iterator[Any]:
     for table in TABLES:
         if record in table:
-            yield from table[record] if isinstance(table[record], tuple) else (table[record],)
+            found = table[record]
+            yield from filter(callable, found if isinstance(found, tuple) else (found,))
 
 
 def _codes(code: CodeType) -> Iterator[CodeType]:

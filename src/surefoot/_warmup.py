@@ -5,7 +5,7 @@ from __future__ import annotations
 from surefoot import _compile
 from surefoot.comparators import conucb, moss  # noqa: F401  (their kernels are known once imported)
 from surefoot.errors import missing_extra
-from surefoot.policies import _compiled
+from surefoot.kernels import warm
 
 
 def warmup() -> tuple[str, ...]:
@@ -30,4 +30,4 @@ def warmup() -> tuple[str, ...]:
     """
     if not _compile.available():
         raise missing_extra("fast", "numba")
-    return tuple(_compiled.warm_up())
+    return tuple(warm.warm_up())

@@ -1,7 +1,7 @@
 import pytest
 
 from surefoot.cli import _warmup, app
-from surefoot.policies import _compiled
+from surefoot.kernels import warm
 from surefoot.simulation.runner import choose
 
 pytest.importorskip("numba")
@@ -39,7 +39,7 @@ def test_without_a_place_to_write_it_says_so(warmup, monkeypatch, tmp_path):
 
 
 def test_every_policy_of_ours_is_among_them():
-    assert sorted(live.name for live in _compiled.LIVE.values()) == [
+    assert sorted(live.name for live in warm.wrappers().values()) == [
         "ConUCB",
         "KLUCB",
         "LinUCB and C2UCB",

@@ -12,9 +12,9 @@ from ridges import ridged
 from surefoot.agents import Reason
 from surefoot.comparators import C3UCB
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import best, init, member, pledge, update, width
 from surefoot.oracles import Enumerated, TopK
 from surefoot.policies import Ridge
-from surefoot.policies._kernels import best, init, member, pledge, update, width
 
 
 def instance(seed, K=5, d=3):
@@ -76,7 +76,7 @@ def test_the_engines_kernels_are_the_agents_decisions():
         if play.is_default:
             agent.update(play)
             continue
-        k, score = best(record, state, m)
+        k, score = best(record, state, m, 0, None, None)
         arm = tuple(member(record, state, k, i) for i in range(width(record)))
         assert (arm, score) == (play.arm, play.choice.score)
         proved = math.floor(pledge(record, state, k) * 10**play.places)

@@ -12,8 +12,8 @@ from ridges import ridged
 from surefoot.agents import Reason
 from surefoot.comparators import CLUCB
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import best, init, member, pledge, update, width
 from surefoot.policies import Ridge
-from surefoot.policies._kernels import best, init, member, pledge, update, width
 
 NEAR = 1e-7
 """Decisions closer to a tie than this may go either way: the twin sums in another order."""
@@ -94,7 +94,7 @@ def test_the_engines_kernels_are_the_agents_decisions():
         if play.is_default:
             agent.update(play)
             continue
-        k, score = best(record, state, m)
+        k, score = best(record, state, m, 0, None, None)
         assert (play.index, play.choice.score) == (k, score)
         assert (width(record), member(record, state, k, 0)) == (1, k)
         proved = math.floor(pledge(record, state, k) * 10**9)

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 
 from surefoot import BernoulliArms
 from surefoot._exact import shown
-from surefoot.environments._kernels import noise
 from surefoot.errors import InvalidInput
+from surefoot.kernels.noise import noise
 
 TINY = 2.0**-53
 TURNS = 20_000

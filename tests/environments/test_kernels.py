@@ -7,7 +7,8 @@ from hypothesis import strategies as st
 from scipy import stats
 
 from surefoot.environments import BernoulliArms
-from surefoot.environments._kernels import DRAWS, draw, noise
+from surefoot.environments._kernels import DRAWS, draw
+from surefoot.kernels.noise import noise
 from surefoot.simulation import compiled
 
 N = 2**18

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from naive import replay as naive
 from surefoot import KLUCB, GenCB, Plain, ReplayLog, RewardFloor, simulate
 from surefoot._exact import shown
-from surefoot.environments._kernels import noise
 from surefoot.errors import InvalidInput
+from surefoot.kernels.noise import noise
 from surefoot.simulation import Plan
 from surefoot.simulation.compiled import PLAIN, engine
 

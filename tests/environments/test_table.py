@@ -9,9 +9,10 @@ from naive import environments as naive
 from naive import replay
 from surefoot._exact import Unit
 from surefoot.environments import BetaArms, EmpiricalArms, GaussianArms
-from surefoot.environments._kernels import draw, draws_for, noise
+from surefoot.environments._kernels import draw, draws_for
 from surefoot.environments._table import TableRecord, moments, on_lattice, ranks, table, unit_of
 from surefoot.errors import InvalidInput
+from surefoot.kernels.noise import noise
 from surefoot.simulation import compiled
 
 WIDEST = 2**34 - 1

@@ -6,9 +6,10 @@ import numpy as np
 import pytest
 
 from learners import Least
+from surefoot._labels import arm_labels
 from surefoot.errors import InvalidInput
 from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Ridge, Scoring
-from surefoot.policies.base import arm_chosen, arm_labels, arms_of, has, score_given
+from surefoot.policies.base import arm_chosen, arms_of, has, score_given
 
 
 def without(name):

@@ -15,8 +15,9 @@ from gram_cases import network
 from naive import c2ucb as naive
 from ridges import ridged
 from surefoot.errors import InvalidInput
+from surefoot.kernels import registry
 from surefoot.oracles import Enumerated, ShortestPath, TopK
-from surefoot.policies import C2UCB, Ridge, _kernels
+from surefoot.policies import C2UCB, Ridge
 
 RADII = st.sampled_from(["paper", "determinant"])
 SEEDS = st.integers(0, 10**6)
@@ -69,16 +70,16 @@ def test_the_kernels_play_what_the_class_plays(seed, radius):
     rng = np.random.default_rng(seed)
     policy = C2UCB(rows_of(rng, 7, 3), TopK(3), ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
-    state = _kernels.init(record, 7)
-    assert _kernels.width(record) == 3
+    state = registry.init(record, 7)
+    assert registry.width(record) == 3
     for m in range(1, 40):
         arm, score = policy.best(None, rng)
-        assert _kernels.best(record, state, m) == (0, score)
-        assert tuple(_kernels.member(record, state, 0, i) for i in range(3)) == arm
+        assert registry.best(record, state, m, 0, None, range(len(policy.features))) == (0, score)
+        assert tuple(registry.member(record, state, 0, i) for i in range(3)) == arm
         rewards = tuple(float(r) for r in rng.integers(2, size=3))
         policy.update(arm, rewards, None)
         for e, reward in zip(arm, rewards, strict=True):
-            _kernels.update(record, state, e, reward)
+            registry.update(record, state, e, reward)
     assert [list(row) for row in state[:6]] == policy.state()["ridge"]
 
 
@@ -90,17 +91,17 @@ def test_the_kernels_play_paths_as_the_class_does_whatever_their_length(seed, ra
     K, most = oracle.n_base, oracle.size[1]
     policy = C2UCB(rows_of(rng, K, 3), oracle, ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
-    state = _kernels.init(record, K)
-    assert _kernels.width(record) == most
+    state = registry.init(record, K)
+    assert registry.width(record) == most
     for m in range(1, 30):
         arm, score = policy.best(None, rng)
-        assert _kernels.best(record, state, m) == (0, score)
-        members = [_kernels.member(record, state, 0, i) for i in range(most)]
+        assert registry.best(record, state, m, 0, None, range(len(policy.features))) == (0, score)
+        members = [registry.member(record, state, 0, i) for i in range(most)]
         assert members == [*arm, *[-1] * (most - len(arm))]
         rewards = tuple(float(r) for r in rng.integers(2, size=len(arm)))
         policy.update(arm, rewards, None)
         for e, reward in zip(arm, rewards, strict=True):
-            _kernels.update(record, state, e, reward)
+            registry.update(record, state, e, reward)
     assert [list(row) for row in state[:6]] == policy.state()["ridge"]
 
 

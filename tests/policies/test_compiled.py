@@ -11,8 +11,9 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.comparators import conucb, moss
 from surefoot.errors import InvalidInput
-from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, Ridge, _compiled, _kernels
-from surefoot.policies._index import IndexPolicy
+from surefoot.kernels import registry, warm
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, Ridge
 
 pytest.importorskip("numba")
 
@@ -42,20 +43,20 @@ LINEAR = {
 @pytest.fixture(scope="module", autouse=True)
 def wrappers():
     """The compiled wrappers; what other tests make stays plain."""
-    before, _compiled._READY = _compiled._READY, {}
-    _compiled.warm_up()
-    ready, _compiled._READY = _compiled._READY, before
+    before, warm._READY = warm._READY, {}
+    warm.warm_up()
+    ready, warm._READY = warm._READY, before
     return ready
 
 
 def both(make, wrappers):
     """A plain policy, and a compiled one."""
     plain = make()
-    before, _compiled._READY = _compiled._READY, wrappers
+    before, warm._READY = warm._READY, wrappers
     try:
         compiled = make()
     finally:
-        _compiled._READY = before
+        warm._READY = before
     assert (plain._compiled, compiled._compiled is None) == (None, False)
     return plain, compiled
 
@@ -186,8 +187,9 @@ def test_a_class_of_the_same_name_elsewhere_gets_none_of_our_compiled_code(wrapp
     """Compiled wrappers belong to a class, not to what it is called."""
     ours = type(UCB1(2).record)
     theirs = type(ours.__name__, (ours,), {"__module__": "theirs"})
-    kernels = _kernels.INDEX_KERNELS[ours]
-    monkeypatch.setitem(_kernels.INDEX_KERNELS, theirs, kernels)
-    monkeypatch.setattr(_compiled, "_READY", wrappers)
+    kernels = registry.INDEX_KERNELS[ours]
+    monkeypatch.setitem(registry.INDEX_KERNELS, theirs, kernels)
+    monkeypatch.setitem(registry.KERNELS, theirs, registry.KERNELS[ours])
+    monkeypatch.setattr(warm, "_READY", wrappers)
     assert IndexPolicy(UCB1(2).record, 2, None)._compiled is not None
     assert IndexPolicy(theirs(*UCB1(2).record), 2, None)._compiled is None

@@ -8,8 +8,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from surefoot import ConUCB
-from surefoot.policies import KLUCB, UCB1, _kernels
-from surefoot.policies._index import IndexPolicy
+from surefoot.kernels import registry
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.policies import KLUCB, UCB1
 
 MAKERS = {
     "UCB1": UCB1,
@@ -28,7 +29,7 @@ REWARDS = {
 def full(policy: IndexPolicy, turn: int, allowed=None):
     """The argmax over all arms, nothing passed over."""
     arms = range(policy.n_arms) if allowed is None else allowed
-    return _kernels.argmax(policy.record, policy._state, turn, arms)
+    return registry.argmax(policy.record, policy._state, turn, arms)
 
 
 @pytest.mark.parametrize("rewards", REWARDS.values(), ids=list(REWARDS))
@@ -61,15 +62,15 @@ def test_a_long_run_is_that_of_the_full_argmax(make):
 
 def test_few_indices_are_computed_anew(monkeypatch):
     calls, policy, rng = 0, UCB1(72), random.Random(2)
-    kernels = _kernels.INDEX_KERNELS[type(policy.record)]
+    kernels = registry.INDEX_KERNELS[type(policy.record)]
 
     def counted(*arguments):
         nonlocal calls
         calls += 1
         return kernels.index(*arguments)
 
-    policy._kernels = kernels._replace(index=counted)
-    monkeypatch.setitem(_kernels.INDEX_KERNELS, type(policy.record), policy._kernels)
+    counting = kernels._replace(index=counted)
+    monkeypatch.setitem(registry.INDEX_KERNELS, type(policy.record), counting)
     for turn in range(4000):
         if turn == 2000:
             calls = 0

@@ -8,16 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from surefoot.policies import _kernels
-from surefoot.policies._kernels import (
+from surefoot.kernels import registry
+from surefoot.kernels.registry import (
     INDEX_KERNELS,
     KERNELS,
     IndexKernels,
     add,
     argmax,
     count_and_sum,
-    no_pledge,
-    register_index,
+    register,
 )
 
 
@@ -36,7 +35,7 @@ def kernels():
         told.append(best)
         return policy.values[k] + s
 
-    register_index(Table, IndexKernels(count_and_sum, lambda policy, m: 0.0, index, add, no_pledge))
+    register(Table, IndexKernels(count_and_sum, lambda policy, m: 0.0, index, add))
     yield told
     del KERNELS[Table], INDEX_KERNELS[Table]
 
@@ -61,15 +60,15 @@ def test_argmax_tells_each_index_the_best_so_far(kernels):
 @pytest.mark.usefixtures("kernels")
 def test_the_dispatchers_call_the_kernels_of_the_record():
     record = Table((1.0, 2.0))
-    state = _kernels.init(record, 2)
-    _kernels.update(record, state, 1, 0.25)
+    state = registry.init(record, 2)
+    registry.update(record, state, 1, 0.25)
     assert state == ([0, 1], [0, 250_000_000])
-    assert _kernels.scale(record, 5) == 0.0
-    assert _kernels.index(record, state, 1, 0.5, 0.0) == 2.5
-    assert _kernels.pledge(record, state, 1) == 0.0
-    assert _kernels.best(record, state, 5) == (1, 2.0)
-    assert _kernels.width(record) == 1
-    assert _kernels.member(record, state, 1, 0) == 1
+    assert registry.scale(record, 5) == 0.0
+    assert registry.index(record, state, 1, 0.5, 0.0) == 2.5
+    assert registry.pledge(record, state, 1) == 0.0
+    assert registry.best(record, state, 5, 0, None, range(2)) == (1, 2.0)
+    assert registry.width(record) == 1
+    assert registry.member(record, state, 1, 0) == 1
 
 
 def test_a_record_without_kernels_is_a_bug():
@@ -77,7 +76,7 @@ def test_a_record_without_kernels_is_a_bug():
         c: float = 1.0
 
     with pytest.raises(KeyError):
-        _kernels.scale(Stranger(), 1)
+        registry.scale(Stranger(), 1)
 
 
 @given(st.permutations([0.1, 0.2, 0.3, 0.7, 1 / 3, 1.0, 1e-9, 0.000065]))

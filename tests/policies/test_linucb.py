@@ -13,7 +13,8 @@ from hypothesis import strategies as st
 from naive.linucb import LinUCB as Twin
 from ridges import ridged
 from surefoot.errors import InvalidInput
-from surefoot.policies import Ball, LinUCB, Polytope, Ridge, _kernels
+from surefoot.kernels import registry
+from surefoot.policies import Ball, LinUCB, Polytope, Ridge
 
 RADII = st.sampled_from(["paper", "determinant"])
 SEEDS = st.integers(0, 10**6)
@@ -106,14 +107,14 @@ def test_the_kernels_play_what_the_class_plays(seed, radius):
     rng = np.random.default_rng(seed)
     policy = LinUCB(rows_of(rng, 6, 3), ridge=Ridge(noise=0.5, radius=radius))
     record = policy.record
-    state = _kernels.init(record, 6)
+    state = registry.init(record, 6)
     for m in range(1, 60):
         arm, score = policy.best(None, rng)
-        assert _kernels.best(record, state, m) == (arm, score)
-        assert (_kernels.width(record), _kernels.member(record, state, arm, 0)) == (1, arm)
+        assert registry.best(record, state, m, 0, None, range(len(policy.features))) == (arm, score)
+        assert (registry.width(record), registry.member(record, state, arm, 0)) == (1, arm)
         reward = float(rng.integers(2))
         policy.update(arm, reward, None)
-        _kernels.update(record, state, arm, reward)
+        registry.update(record, state, arm, reward)
     assert [list(row) for row in state[:6]] == policy.state()["ridge"]
 
 

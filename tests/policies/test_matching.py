@@ -8,8 +8,9 @@ from hypothesis import strategies as st
 import surefoot as sf
 from gram_cases import assert_same, walked
 from surefoot.errors import InvalidInput
+from surefoot.kernels import registry
 from surefoot.oracles import Matching
-from surefoot.policies import _kernels, _matching
+from surefoot.policies import _matching
 from surefoot.simulation import loop
 from surefoot.simulation.fast import c2ucb, gram
 
@@ -58,14 +59,17 @@ def test_the_policy_plays_its_matchings_live_plain_and_fast(shape, never):
     policy = sf.C2UCB(world.X, oracle, ridge=sf.Ridge(theta_bound=0.8, noise=0.5))
     given = (policy.record, world, 3, [150])
     fast, _ = walked(c2ucb.walk, gram.init, *given)
-    plain, _ = walked(loop.base_path, _kernels.init, *given)
+    plain, _ = walked(loop.base_path, registry.init, *given)
     assert_same(fast, plain)
-    state = _kernels.init(policy.record, world.n_arms)
+    state = registry.init(policy.record, world.n_arms)
     for m in range(1, 40):
         arm, score = policy.best(None, np.random.default_rng(0))
-        assert _kernels.best(policy.record, state, m) == (0, score)
+        assert registry.best(policy.record, state, m, 0, None, range(len(policy.features))) == (
+            0,
+            score,
+        )
         assert tuple(state[7]) == arm
         rewards = [float((m + e) % 2) for e in arm]
         policy.update(arm, rewards, None)
         for e, reward in zip(arm, rewards, strict=True):
-            _kernels.update(policy.record, state, e, reward)
+            registry.update(policy.record, state, e, reward)

@@ -14,7 +14,7 @@ import surefoot as sf
 from naive.mean_variance import choose
 from surefoot import MVUCB
 from surefoot.errors import InvalidInput
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 
 GRID = st.integers(0, 1000).map(lambda thousandths: thousandths / 1000)
 NANOS = st.integers(0, 10**9).map(lambda billionths: billionths / 10**9)
@@ -86,11 +86,11 @@ def test_equal_histories_tie_whatever_the_order(data):
 )
 def test_scale_and_index_never_fall_as_the_ceilings_need(rewards, rho, turns):
     policy, _ = taught(3, rho, rewards)
-    scales = [_kernels.scale(policy.record, turn) for turn in sorted(turns)]
+    scales = [registry.scale(policy.record, turn) for turn in sorted(turns)]
     assert scales == sorted(scales)
     for arm in range(3):
         indices = [
-            _kernels.index(policy.record, policy._state, arm, scale, -math.inf) for scale in scales
+            registry.index(policy.record, policy._state, arm, scale, -math.inf) for scale in scales
         ]
         assert indices == sorted(indices)
 
@@ -111,7 +111,7 @@ def test_a_billion_turns_of_seventy_two_arms_have_a_radius():
 def test_a_constant_arm_has_no_variance_below_zero():
     """In floats the mean of three squares of .7 is less than the square of their mean."""
     policy, _ = taught(1, 1, [(0, 0.7)] * 3)
-    assert _kernels.index(policy.record, policy._state, 0, 0.0, -math.inf) == 2.1 / 3
+    assert registry.index(policy.record, policy._state, 0, 0.0, -math.inf) == 2.1 / 3
 
 
 def test_unplayed_arms_come_first_in_order():

@@ -9,8 +9,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.policies import _kernels
-from surefoot.policies._index import rounded
+from surefoot.kernels import registry
+from surefoot.kernels.policy import rounded
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -95,11 +95,11 @@ def test_squares_stay_exact_where_they_leave_64_bits():
     record = sf.MVUCB(1, 1).record._replace(unit=9.2e9)
     state, units = ([0], [0], [0], [0]), [9_199_999_999, 9_200_000_000, 1, 0, 4_611_686_018]
     for one in units * 50:
-        _kernels.update(record, state, 0, one / 9.2e9)
+        registry.update(record, state, 0, one / 9.2e9)
     assert state[1][0] == 50 * sum(units)
     assert state[2][0] * 9_200_000_000 + state[3][0] == 50 * sum(one * one for one in units)
     for one in units * 50:
-        _kernels.INDEX_KERNELS[type(record)].take(record, state, 0, one / 9.2e9)
+        registry.INDEX_KERNELS[type(record)].take(record, state, 0, one / 9.2e9)
     assert state == ([0], [0], [0], [0])
 
 
@@ -107,7 +107,7 @@ def test_on_the_unit_range_nothing_is_scaled():
     for agent in agents(0, 1).values():
         assert agent.policy.record.unit == 1e9
         assert "unit" not in agent.policy.state()
-    assert _kernels.unit_of(2**51 + 1) == 1e9  # finer than a float of [0, 1] can tell
+    assert registry.unit_of(2**51 + 1) == 1e9  # finer than a float of [0, 1] can tell
 
 
 @pytest.mark.parametrize("name", list(agents(0, 3)))

@@ -15,9 +15,10 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import exact, shown, unlabelled
+from surefoot._labels import MAX_ARMS, Label
 from surefoot.errors import InvalidInput
 from surefoot.oracles.base import base_arms
-from surefoot.policies.base import MAX_ARMS, Label, Policy, arm_chosen, arms_of
+from surefoot.policies.base import Policy, arm_chosen, arms_of
 from surefoot.policies.sets import MOST
 
 Action = int | tuple[int, ...] | tuple[float, ...]

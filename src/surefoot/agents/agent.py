@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from surefoot._exact import exact, shown, unlabelled
+from surefoot._labels import Label
 from surefoot.agents import policy_checks
 from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
@@ -18,7 +19,7 @@ from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, ma
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import Books, Floor, Outcome, State, Statement, Terms, statement
 from surefoot.floors.events import BOOKED
-from surefoot.policies.base import Label, Policy, has, score_given
+from surefoot.policies.base import Policy, has, score_given
 
 
 class Agent(Changing):

@@ -20,13 +20,12 @@ from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
+from surefoot.kernels.policy import POLICIES
 from surefoot.oracles.base import Structure
-from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB
 from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 2
-_POLICIES: dict[str, Any] = {one.__name__: one for one in (UCB1, KLUCB, MVUCB, LinUCB, C2UCB)}
 _ORACLES: dict[str, Any] = {
     name: one
     for name, one in vars(oracles).items()
@@ -135,7 +134,7 @@ def agent_to_json(agent: Agent) -> dict[str, Any]:
     if kinds.get(name) is not type(agent):
         raise InvalidInput(f"{name} cannot be saved; save {_listed(kinds)} agents")
     kind = type(policy).__name__
-    ours = _POLICIES.get(kind) is type(policy)
+    ours = POLICIES.get(kind) is type(policy)
     return {
         "agent": name,
         "settings": _said(agent.config(), name),
@@ -241,7 +240,7 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
                 f"policy = {policy!r} was given, but the saved policy is a {kind} of "
                 "surefoot's own; load it without policy"
             )
-        ours: Policy = _POLICIES[kind].from_config(_heard(config))
+        ours: Policy = POLICIES[kind].from_config(_heard(config))
         return ours
     if policy is None:
         raise InvalidInput(

@@ -10,6 +10,7 @@ from fractions import Fraction
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import exact, exact_range, shown
+from surefoot._labels import Label
 from surefoot.agents.actions import Action
 from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
@@ -17,7 +18,7 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.floors.interval import Interval
 from surefoot.oracles.base import whole
-from surefoot.policies.base import Label, Policy
+from surefoot.policies.base import Policy
 from surefoot.policies.options import unflat
 
 

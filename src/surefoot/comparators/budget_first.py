@@ -8,12 +8,12 @@ from fractions import Fraction
 from typing import Any
 
 from surefoot._exact import exact
+from surefoot._labels import arm_labels
 from surefoot.agents.play import Play, Reason
 from surefoot.comparators.base import Comparator, failure, needed
 from surefoot.comparators.conucb import record_of
 from surefoot.floors import Terms
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies.base import arm_labels
+from surefoot.kernels.policy import IndexPolicy
 
 
 class BudgetFirst(Comparator):

@@ -24,9 +24,9 @@ from surefoot.comparators.ellipsoid import (
     lower,
 )  # fmt: skip
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import Kernels, register
 from surefoot.oracles import TopK, as_oracle
 from surefoot.policies import _ridge
-from surefoot.policies._kernels import Kernels, register
 from surefoot.policies.c2ucb import exact_sum, total
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
@@ -55,7 +55,14 @@ def _init(policy: C3UCBRecord, n_arms: int) -> Any:
     return fresh(policy, n_arms) + rest
 
 
-def _best(policy: C3UCBRecord, state: Any, m: int) -> Any:
+def _best(
+    policy: C3UCBRecord,
+    state: Any,
+    m: int,
+    key: Any = None,
+    context: Any = None,
+    allowed: Any = None,
+) -> Any:
     draw_up(policy, state, m)
     top_k(state[SCORES], policy.k, state[MEMBERS])
     return 0, total(state[SCORES], state[MEMBERS])
@@ -100,7 +107,9 @@ def _member(policy: C3UCBRecord, state: Any, k: int, i: int) -> Any:
     return state[MEMBERS][i]
 
 
-KERNELS = Kernels(_init, _best, _update, _pledge, _width, _member)
+KERNELS = Kernels(
+    _init, _best, _update, _pledge, _width, _member, form="ridge bounds of super arms"
+)
 register(C3UCBRecord, KERNELS)
 
 

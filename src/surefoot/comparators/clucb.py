@@ -21,8 +21,8 @@ from surefoot.comparators.ellipsoid import (
     lower,
 )  # fmt: skip
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import Kernels, register
 from surefoot.policies import _ridge
-from surefoot.policies._kernels import Kernels, itself, one, register
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows
 
@@ -42,7 +42,14 @@ class CLUCBRecord(NamedTuple):
     """What each play's mean is at least; -inf where the bound is not clipped."""
 
 
-def _best(policy: CLUCBRecord, state: Any, m: int) -> Any:
+def _best(
+    policy: CLUCBRecord,
+    state: Any,
+    m: int,
+    key: Any = None,
+    context: Any = None,
+    allowed: Any = None,
+) -> Any:
     state[NOW][0] = beta(policy, state, m)
     _ridge.scores(state, policy.features, state[NOW][0], state[SCORES])
     chosen = _ridge.first_best(state[SCORES])
@@ -64,7 +71,7 @@ def _pledge(policy: CLUCBRecord, state: Any, k: int) -> Any:
     return max(bound, policy.least * (state[NOW][1] + 1.0))
 
 
-KERNELS = Kernels(fresh, _best, _update, _pledge, one, itself)
+KERNELS = Kernels(fresh, _best, _update, _pledge, form="ridge bounds")
 register(CLUCBRecord, KERNELS)
 
 

@@ -6,19 +6,17 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from surefoot._labels import arm_labels
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import Comparator, failure, one_of
 from surefoot.errors import InvalidInput
-from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import (
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.kernels.registry import (
     NANO,
     IndexKernels,
     add_units,
-    pledge,
-    register_index,
+    register,
 )
-from surefoot.policies.base import arm_labels
 
 SCALES = {"bounded": 0.5, "paper": 1.0, "libbandit": 2.0}
 RADII = ("simple", "iterated", "libbandit")
@@ -37,7 +35,7 @@ class ConUCBRecord(NamedTuple):
     slope: float
     """The factor of its ln ln(1+n)."""
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
 def _init(policy: ConUCBRecord, n_arms: int) -> Any:
@@ -75,34 +73,7 @@ def _pledge(policy: ConUCBRecord, state: Any, k: int) -> Any:
     return total
 
 
-register_index(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledge))
-
-
-def _live_best(
-    m: int, simple: bool, scale: float, level: float, constant: float, slope: float,
-    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
-) -> tuple[int, float]:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
-    return foremost(record, (plays, sums, upper, lower), ceilings, m)
-
-
-def _live_update(
-    k: int, reward: float, simple: bool, scale: float, level: float, constant: float, slope: float,
-    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
-) -> None:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
-    learn(record, (plays, sums, upper, lower), ceilings, k, reward)
-
-
-def _live_pledge(
-    k: int, simple: bool, scale: float, level: float, constant: float, slope: float,
-    unit: float, plays: Any, sums: Any, upper: Any, lower: Any, ceilings: Any,
-) -> Any:  # fmt: skip
-    record = ConUCBRecord(simple, scale, level, constant, slope, unit)
-    return pledge(record, (plays, sums, upper, lower), k)
-
-
-wrap_index(ConUCBRecord, _live_best, _live_update, _live_pledge)
+register(ConUCBRecord, IndexKernels(_init, _scale, _index, _update, _pledge))
 
 
 class ConUCB(Comparator):

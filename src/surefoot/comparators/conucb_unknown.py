@@ -6,13 +6,13 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from surefoot._labels import arm_labels
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import UnknownDefault, failure
 from surefoot.comparators.conucb import record_of
 from surefoot.floors import Terms
-from surefoot.policies import _kernels
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies.base import arm_labels
+from surefoot.kernels import registry
+from surefoot.kernels.policy import IndexPolicy
 
 
 class ConUCBUnknown(UnknownDefault):
@@ -86,7 +86,7 @@ class _WithDefault(IndexPolicy):
     """The index policy of ConUCB, and what is known of the default's mean."""
 
     def __init__(self, record: Any, n_arms: int | None, arms: Sequence[Any] | None) -> None:
-        self._default = _kernels.init(record, 1)
+        self._default = registry.init(record, 1)
         super().__init__(record, n_arms, arms)
 
     @property
@@ -96,7 +96,7 @@ class _WithDefault(IndexPolicy):
 
     def observe_default(self, reward: float) -> None:
         """Learn one reward in [0, 1] of the default."""
-        _kernels.update(self.record, self._default, 0, reward)
+        registry.update(self.record, self._default, 0, reward)
 
     def _rescaled(self, rows: Any, unit: float) -> Any:
         self._default = super()._rescaled(self._default, unit)

@@ -19,8 +19,8 @@ from surefoot._jit import jittable
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import Comparator, failure
 from surefoot.floors import Floor
+from surefoot.kernels.registry import Kernels
 from surefoot.policies import _ridge
-from surefoot.policies._kernels import Kernels
 from surefoot.policies.linucb import arm_names
 from surefoot.policies.options import Ridge, flat, norm_of
 from surefoot.policies.sets import Features, feature_rows, norms, within

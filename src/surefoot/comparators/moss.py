@@ -8,21 +8,19 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import exact_range
 from surefoot._jit import jittable
+from surefoot._labels import arm_labels
 from surefoot.agents.play import Play
 from surefoot.comparators.base import Comparator, needed
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.floors.reward import checked_alpha, checked_default
-from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import (
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.kernels.registry import (
     NANO,
     IndexKernels,
     add_units,
-    no_pledge,
-    register_index,
+    register,
 )
-from surefoot.policies.base import arm_labels
 
 
 class MOSSRecord(NamedTuple):
@@ -30,7 +28,7 @@ class MOSSRecord(NamedTuple):
 
     level: float
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
 @jittable
@@ -58,23 +56,7 @@ def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
     state[2][k] = float(state[1][k]) / policy.unit / plays + _bonus(policy.level, plays)
 
 
-register_index(MOSSRecord, IndexKernels(_init, _scale, _index, _update, no_pledge))
-
-
-def _live_best(
-    m: int, level: float, unit: float, plays: Any, sums: Any, indices: Any, ceilings: Any
-) -> tuple[int, float]:
-    return foremost(MOSSRecord(level, unit), (plays, sums, indices), ceilings, m)
-
-
-def _live_update(
-    k: int, reward: float, level: float, unit: float,
-    plays: Any, sums: Any, indices: Any, ceilings: Any,
-) -> None:  # fmt: skip
-    learn(MOSSRecord(level, unit), (plays, sums, indices), ceilings, k, reward)
-
-
-wrap_index(MOSSRecord, _live_best, _live_update)
+register(MOSSRecord, IndexKernels(_init, _scale, _index, _update))
 
 
 class UnbalancedMOSS(Comparator):

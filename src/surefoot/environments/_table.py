@@ -10,8 +10,9 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import Unit, by_position, finest_places, reach, shown
-from surefoot.environments._kernels import draw, noise, register
+from surefoot.environments._kernels import draw, register
 from surefoot.errors import InvalidInput
+from surefoot.kernels.noise import noise
 
 Ints = npt.NDArray[np.int64]
 # A reward in units is below 2**34 (1e9 of them fit an int64), so it splits into halves whose

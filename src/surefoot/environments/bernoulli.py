@@ -9,8 +9,9 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import by_position, exact, shown
-from surefoot.environments._kernels import draw, noise, register
+from surefoot.environments._kernels import draw, register
 from surefoot.errors import InvalidInput
+from surefoot.kernels.noise import noise
 
 
 class BernoulliRecord(NamedTuple):

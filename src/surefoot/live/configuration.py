@@ -7,14 +7,15 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import shown
 from surefoot._json_values import from_json
+from surefoot._labels import arm_labels
 from surefoot.agents import GenCB, saving
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
+from surefoot.kernels.policy import KernelPolicy
 from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
 from surefoot.live.store.base import microseconds
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies.base import Policy, arm_labels, has
+from surefoot.policies.base import Policy, has
 
 USUAL = "default"
 """What an experiment is called that nobody gave a name, and its account."""
@@ -179,7 +180,7 @@ def grown(policy: Policy, labels: Iterable[Any]) -> Policy:
     >>> grown(UCB1(arms=["UA", "AA"]), ["DL"]).arms
     ('UA', 'AA', 'DL')
     """
-    if not isinstance(policy, IndexPolicy):
+    if not isinstance(policy, KernelPolicy):
         raise InvalidInput(
             f"arms cannot be added to {type(policy).__name__}: its arms are more than labels; "
             "open a new experiment, on the same account if you like"

@@ -20,6 +20,7 @@ from surefoot.floors.account import Account
 from surefoot.floors.books import COUNTERS
 from surefoot.floors.events import Counts, counts_of
 from surefoot.floors.reward import CHANGEABLE
+from surefoot.kernels import KernelPolicy
 from surefoot.live.configuration import (
     WORST,
     Settings,
@@ -177,10 +178,11 @@ class Fold:
         twin, agent = Fold(self.experiment, self.own_policy), self.agent
         twin.version, twin.settings = self.version, self.settings
         twin.removed, twin.head = set(self.removed), self.head
+        policy = copy.deepcopy(agent.policy)
+        if isinstance(policy, KernelPolicy):
+            policy.renew()
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
-        copied = GenCB(
-            copy.deepcopy(agent.policy), agent.floor, seed, default_competes=agent.default_competes
-        )
+        copied = GenCB(policy, agent.floor, seed, default_competes=agent.default_competes)
         copied.turns, copied.paused = agent.turns, agent.paused
         twin._keep(copied, Account(posted=rights))
         twin.books.counters |= {

@@ -12,8 +12,10 @@ from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
-from surefoot.policies import _compiled, _ridge
-from surefoot.policies._compiled import LIVE, Live
+from surefoot.kernels import warm
+from surefoot.kernels.policy import Registered
+from surefoot.kernels.warm import LIVE, Live
+from surefoot.policies import _ridge
 from surefoot.policies.options import Ridge, flat, norm_of, unflat
 from surefoot.policies.sets import MOST
 
@@ -67,7 +69,7 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
 _TURN = "float64[::1], float64[::1], int64, float64[::1]"
 
 
-class Optimist:
+class Optimist(Registered):
     """A linear policy over d features, the longest of norm ``widest``.
 
     ``growth``: how many observations a turn may bring, for the radius.
@@ -86,7 +88,7 @@ class Optimist:
         self.turns = 0
         """m: how often this policy has been asked; default plays it never saw do not count."""
         self.growth, self.bias = norm_of(filled, growth)
-        self._compiled = _compiled.ready(Optimist)
+        self._compiled = warm.ready(Optimist)
         self._begin(0, _ridge.fresh(d, self.ridge))
 
     def _begin(self, turns: int, ridge: tuple[Any, ...]) -> None:
@@ -145,7 +147,7 @@ class Optimist:
     @property
     def theta_hat(self) -> tuple[float, ...]:
         """The ridge estimate of theta*, d numbers."""
-        return tuple(_compiled.listed(self._ridge[_ridge.THETA]))
+        return tuple(warm.listed(self._ridge[_ridge.THETA]))
 
     def beta(self, turn: int) -> float:
         """The confidence radius at a turn."""
@@ -159,11 +161,11 @@ class Optimist:
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
         start = _ridge.fresh(self.d, self.ridge)
-        return not self.turns and [*map(_compiled.listed, self._ridge)] == [*map(list, start)]
+        return not self.turns and [*map(warm.listed, self._ridge)] == [*map(list, start)]
 
     def state(self) -> dict[str, Any]:
         """JSON-able state: the clock, and the lists of the ridge."""
-        return {"turns": self.turns, "ridge": [*map(_compiled.listed, self._ridge)]}
+        return {"turns": self.turns, "ridge": [*map(warm.listed, self._ridge)]}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""

@@ -207,6 +207,19 @@ def first_best(values: Any) -> int:
 
 
 @jittable
+def first_among(values: Any, allowed: Any) -> int:
+    """As ``first_best``, of some places in ascending order."""
+    top = -math.inf
+    for i in allowed:
+        top = max(top, values[i])
+    bar = top - TIE * max(1.0, abs(top))
+    for i in allowed:
+        if values[i] >= bar:
+            return int(i)
+    return -1
+
+
+@jittable
 def radius(
     ridge: Any, m: int, noise: float, growth: float, bias: float, determinant: bool
 ) -> float:

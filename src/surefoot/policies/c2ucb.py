@@ -14,8 +14,8 @@ from surefoot._jit import jittable
 from surefoot._longest_path import longest_path
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import Kernels, register
 from surefoot.policies import _matching, _ridge
-from surefoot.policies._kernels import Kernels, no_pledge, register
 from surefoot.policies._optimist import TOP, Optimist, reward_given
 from surefoot.policies.base import score_given
 from surefoot.policies.linucb import arm_names
@@ -73,9 +73,9 @@ def _init(policy: C2UCBRecord, n_arms: int) -> Any:
     return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room
 
 
-def _best(policy: C2UCBRecord, state: Any, m: int) -> Any:
+def _best(policy: C2UCBRecord, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
     beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
-    _ridge.scores(state, policy.features, beta, state[BOUNDS])
+    _ridge.scores(state, policy.features if context is None else context, beta, state[BOUNDS])
     return 0, choose(
         policy, state[BOUNDS], state[MEMBERS], state[COSTS], state[PRICES], state[LINKS]
     )
@@ -128,7 +128,10 @@ def exact_sum(rewards: Iterable[Decimal]) -> Decimal:
         return sum(rewards, Decimal(0))
 
 
-register(C2UCBRecord, Kernels(_init, _best, _update, no_pledge, _width, _member))
+register(
+    C2UCBRecord,
+    Kernels(_init, _best, _update, width=_width, member=_member, form="ridge of super arms"),
+)
 
 
 class C2UCB(Optimist):

@@ -9,15 +9,13 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
-from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import (
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.kernels.registry import (
     NANO,
     IndexKernels,
     add_units,
     count_and_sum,
-    no_pledge,
-    register_index,
+    register,
 )
 
 _STEPS = 50
@@ -29,7 +27,7 @@ class KLUCBRecord(NamedTuple):
 
     c: float = 0.0
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
 def _scale(policy: KLUCBRecord, m: int) -> Any:
@@ -78,22 +76,7 @@ def _kl(p: float, q: float) -> float:
     return total
 
 
-register_index(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units, no_pledge))
-
-
-def _live_best(
-    m: int, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
-) -> tuple[int, float]:
-    return foremost(KLUCBRecord(c, unit), (plays, sums), ceilings, m)
-
-
-def _live_update(
-    k: int, reward: float, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
-) -> None:
-    learn(KLUCBRecord(c, unit), (plays, sums), ceilings, k, reward)
-
-
-wrap_index(KLUCBRecord, _live_best, _live_update)
+register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units))
 
 
 class KLUCB(IndexPolicy):

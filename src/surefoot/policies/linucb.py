@@ -10,12 +10,12 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import shown
+from surefoot._labels import arm_labels
 from surefoot.errors import InvalidInput
+from surefoot.kernels.registry import Kernels, register
+from surefoot.kernels.warm import listed
 from surefoot.policies import _ridge
-from surefoot.policies._compiled import listed
-from surefoot.policies._kernels import Kernels, itself, no_pledge, one, register
 from surefoot.policies._optimist import Optimist, reward_given
-from surefoot.policies.base import arm_labels
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import Ball, Polytope, feature_rows, no_rows, norms, point_given, within
 
@@ -42,11 +42,11 @@ def _init(policy: LinUCBRecord, n_arms: int) -> Any:
     return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms
 
 
-def _best(policy: LinUCBRecord, state: Any, m: int) -> Any:
+def _best(policy: LinUCBRecord, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
     beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
     values = state[6]
-    _ridge.scores(state, policy.features, beta, values)
-    k = _ridge.first_best(values)
+    _ridge.scores(state, policy.features if context is None else context, beta, values)
+    k = _ridge.first_among(values, allowed)
     return k, values[k]
 
 
@@ -54,7 +54,7 @@ def _update(policy: LinUCBRecord, state: Any, k: int, reward: float) -> None:
     _ridge.learn(state, policy.features, k, reward, policy.ridge)
 
 
-register(LinUCBRecord, Kernels(_init, _best, _update, no_pledge, one, itself))
+register(LinUCBRecord, Kernels(_init, _best, _update, form="ridge"))
 
 
 class LinUCB(Optimist):

@@ -10,20 +10,17 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import exact, exact_range, shown
 from surefoot._jit import jittable
+from surefoot._labels import arm_labels
 from surefoot.errors import InvalidInput
-from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy, rounded
-from surefoot.policies._kernels import (
+from surefoot.kernels.policy import IndexPolicy, rounded
+from surefoot.kernels.registry import (
     LARGEST,
-    LINE_KERNELS,
     NANO,
     IndexKernels,
     LineKernels,
-    no_pledge,
-    register_index,
+    register,
     subtract,
 )
-from surefoot.policies.base import arm_labels
 
 _SHIFT, _MASK = 31, (1 << 31) - 1
 _HALF, _LOW, _REST = 17, (1 << 17) - 1, (1 << 14) - 1
@@ -40,7 +37,7 @@ class MVUCBRecord(NamedTuple):
     level: float
     """ln(12 K)."""
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
 def _init(policy: MVUCBRecord, n_arms: int) -> Any:
@@ -144,33 +141,11 @@ def _take(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     state[2][k], state[3][k] = divmod(state[2][k] * base + state[3][k] - units**2, base)
 
 
-register_index(MVUCBRecord, IndexKernels(_init, _scale, _index, _update, no_pledge, _take))
-
-
-def _live_best(
-    m: int, rho: float, level: float, unit: float,
-    plays: Any, sums: Any, high: Any, low: Any, ceilings: Any,
-) -> tuple[int, float]:  # fmt: skip
-    return foremost(MVUCBRecord(rho, level, unit), (plays, sums, high, low), ceilings, m)
-
-
-def _live_update(
-    k: int,
-    reward: float,
-    rho: float,
-    level: float,
-    unit: float,
-    plays: Any,
-    sums: Any,
-    high: Any,
-    low: Any,
-    ceilings: Any,
-) -> None:
-    learn(MVUCBRecord(rho, level, unit), (plays, sums, high, low), ceilings, k, reward)
-
-
-wrap_index(MVUCBRecord, _live_best, _live_update)
-LINE_KERNELS[MVUCBRecord] = LineKernels(_rise, _line, _read, _gain, _square, _above, _write)
+register(
+    MVUCBRecord,
+    IndexKernels(_init, _scale, _index, _update, take=_take),
+    LineKernels(_rise, _line, _read, _gain, _square, _above, _write),
+)
 
 
 class MVUCB(IndexPolicy):

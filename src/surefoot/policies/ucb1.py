@@ -9,18 +9,15 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
-from surefoot.policies._compiled import foremost, learn, wrap_index
-from surefoot.policies._index import IndexPolicy
-from surefoot.policies._kernels import (
+from surefoot.kernels.policy import IndexPolicy
+from surefoot.kernels.registry import (
     LARGEST,
-    LINE_KERNELS,
     NANO,
     IndexKernels,
     LineKernels,
     add_units,
     count_and_sum,
-    no_pledge,
-    register_index,
+    register,
 )
 
 
@@ -29,7 +26,7 @@ class UCB1Record(NamedTuple):
 
     c: float = 2.0
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``_kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
 @jittable
@@ -74,23 +71,11 @@ def _write(policy: UCB1Record, state: Any, k: int, known: Any) -> None:
     state[0][k], state[1][k] = known
 
 
-register_index(UCB1Record, IndexKernels(count_and_sum, _scale, _index, add_units, no_pledge))
-
-
-def _live_best(
-    m: int, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
-) -> tuple[int, float]:
-    return foremost(UCB1Record(c, unit), (plays, sums), ceilings, m)
-
-
-def _live_update(
-    k: int, reward: float, c: float, unit: float, plays: Any, sums: Any, ceilings: Any
-) -> None:
-    learn(UCB1Record(c, unit), (plays, sums), ceilings, k, reward)
-
-
-wrap_index(UCB1Record, _live_best, _live_update)
-LINE_KERNELS[UCB1Record] = LineKernels(_rise, _line, _read, _gain, _square, _above, _write)
+register(
+    UCB1Record,
+    IndexKernels(count_and_sum, _scale, _index, add_units),
+    LineKernels(_rise, _line, _read, _gain, _square, _above, _write),
+)
 
 
 class UCB1(IndexPolicy):

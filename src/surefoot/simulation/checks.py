@@ -17,7 +17,7 @@ from surefoot.environments.base import bounds
 from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor, RewardFloor
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 from surefoot.simulation.mean_variance import WIDEST
 
 
@@ -94,7 +94,7 @@ def _speaks_kernel(policy: Any) -> bool:
     home: Any = next((one for one in type(policy).__mro__ if "kernel_methods" in vars(one)), None)
     return (
         home is not None
-        and type(policy.record) in _kernels.KERNELS
+        and type(policy.record) in registry.KERNELS
         and all(getattr(type(policy), name) is getattr(home, name) for name in home.kernel_methods)
         and vars(policy).keys().isdisjoint(home.kernel_methods)
     )

@@ -8,13 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._compile import compiling
-from surefoot.comparators.c3ucb import C3UCBRecord
-from surefoot.comparators.clucb import CLUCBRecord
 from surefoot.environments import _kernels as draws
-from surefoot.policies import _kernels as policies
-from surefoot.policies._compiled import entry, teach
-from surefoot.policies.c2ucb import C2UCBRecord
-from surefoot.policies.linucb import LinUCBRecord
+from surefoot.kernels import registry as policies
+from surefoot.kernels.warm import entry, teach
 from surefoot.simulation import loop, mean_variance
 from surefoot.simulation.fast import c2ucb, chunks, clucb, gram, kinetic, lazy_index, linucb
 
@@ -73,18 +69,21 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
         plain = Driver(policies.init, njit(loop.base_path))
         of_lines = Driver(kinetic.init, njit(kinetic.walk))
         of_indices = Driver(policies.init, njit(lazy_index.walk))
-        of_records = {
-            LinUCBRecord: Driver(gram.init, njit(linucb.walk)),
-            C2UCBRecord: Driver(gram.init, njit(c2ucb.walk)),
-            CLUCBRecord: Driver(clucb.init, njit(clucb.walk)),
-            C3UCBRecord: Driver(clucb.init, njit(clucb.walk_super_arms)),
+        of_forms = {
+            "ridge": Driver(gram.init, njit(linucb.walk)),
+            "ridge of super arms": Driver(gram.init, njit(c2ucb.walk)),
+            "ridge bounds": Driver(clucb.init, njit(clucb.walk)),
+            "ridge bounds of super arms": Driver(clucb.init, njit(clucb.walk_super_arms)),
         }
 
         def driver(record: type) -> Driver:
             """The fastest that suits the kernels of a record; all of them decide alike."""
             if record in policies.LINE_KERNELS:
                 return of_lines
-            return of_indices if record in policies.INDEX_KERNELS else of_records.get(record, plain)
+            if record in policies.INDEX_KERNELS:
+                return of_indices
+            known = policies.KERNELS.get(record)
+            return plain if known is None else of_forms.get(known.form, plain)
 
         _ENGINES.append(Engine(
             driver, njit(chunks.survey),
@@ -95,8 +94,7 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
 
 
 def _teach() -> None:
-    """Give numba the choice of an environment's draw, and 64-bit arithmetic."""
-    import numba
+    """Give numba the choice of an environment's draw."""
     from numba.extending import overload
 
     teach()
@@ -104,7 +102,3 @@ def _teach() -> None:
     @overload(draws.draw, strict=False)
     def _draw(environment: Any, key: Any, turn: Any, arm: Any) -> Any:
         return entry(draws.DRAWS, environment)
-
-    @overload(draws.wrap, strict=False)
-    def _wrap(number: Any) -> Any:
-        return lambda number: numba.uint64(number)  # noqa: PLW0108  (numba compiles the lambda)

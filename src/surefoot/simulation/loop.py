@@ -21,7 +21,7 @@ import numpy.typing as npt
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies._kernels import best, member, pledge, update, width
+from surefoot.kernels.registry import best, member, pledge, update, width
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
@@ -88,7 +88,7 @@ class Block(NamedTuple):
 
 
 def base_path(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """Take the turns m = first, first+1, ... until the block is full.
@@ -100,7 +100,7 @@ def base_path(
     means, variances = truth
     for j in range(len(block.arms)):
         m = first + j
-        k, score = best(policy, state, m)
+        k, score = best(policy, state, m, own, None, range(len(truth[0])))
         if not score > rival:  # so a tie goes to the default
             block.arms[j], block.rewards[j] = -1, 0
             block.means[j] = block.variances[j] = 0.0

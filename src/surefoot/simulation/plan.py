@@ -12,7 +12,8 @@ from surefoot.agents.agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.floors import MeanVarianceFloor
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
+from surefoot.kernels.noise import key_from
 from surefoot.simulation import stepwise
 from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import check_agent, check_environment, has_kernels, positive
@@ -116,6 +117,10 @@ class Plan:
         """The noise key of a run, shared by all agents."""
         return int(self._stream(run, 0).generate_state(1, np.uint64)[0])
 
+    def own_key(self, run: int) -> int:
+        """The key of a policy's own draws: the first of the stream that it has play by play."""
+        return key_from(np.random.default_rng(self._stream(run, 1)))
+
     def run(
         self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
     ) -> dict[str, Trace]:
@@ -125,7 +130,7 @@ class Plan:
         """
         traces: dict[str, Trace] = {}
         for path, names in self.paths:
-            traces.update(self._run_path(path, names, self.key(run), engine, stopped))
+            traces.update(self._run_path(path, names, run, engine, stopped))
         for name in self.stepwise:
             # One stream for all: agents of one policy share its luck, as they share the noise.
             traces[name] = stepwise.drive(
@@ -138,12 +143,13 @@ class Plan:
         self,
         path: BasePath,
         names: list[str],
-        key: int,
+        run: int,
         engine: Engine,
         stopped: Callable[[], bool],
     ) -> dict[str, Trace]:
         environment = self.environment
         driver = engine.driver(path.kind)
+        key, own = engine.word(self.key(run)), engine.word(self.own_key(run))
         state = tuple(engine.array(row) for row in driver.init(path.policy, environment.n_arms))
         truth = (
             engine.array(environment.means.tolist()),
@@ -152,7 +158,7 @@ class Plan:
         # Equal blocks: the last one then walks only a few turns beyond the horizon.
         size = -(-self.horizon // -(-self.horizon // BLOCK))
         best = float(environment.best)
-        single = _kernels.KERNELS[path.kind].member is _kernels.itself
+        single = registry.KERNELS[path.kind].member is registry.itself
         block = blank_block(size, chunks.blank(size, truth, best, single), engine)
         calendars = {
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
@@ -165,8 +171,8 @@ class Plan:
             if stopped():
                 raise stepwise.Stopped
             driver.walk(
-                path.policy, state, environment.record, engine.word(key), first, path.scale,
-                path.rival, truth, block,
+                path.policy, state, environment.record, key, own, first, path.scale, path.rival,
+                truth, block,
             )  # fmt: skip
             engine.survey(block, pledged, moments)
             for one in calendars.values():

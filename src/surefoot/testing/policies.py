@@ -16,9 +16,10 @@ from typing import Any
 
 import numpy as np
 
-from surefoot.agents import policy_checks, saving
+from surefoot.agents import policy_checks
 from surefoot.agents.saving import load
 from surefoot.floors import statement
+from surefoot.kernels.policy import POLICIES
 from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
@@ -243,7 +244,7 @@ class PolicyKit(PolicyMaker):
     def is_ours(self) -> bool:
         """Whether a saved agent knows how to make the policy anew."""
         policy = self.make_policy()
-        return saving._POLICIES.get(type(policy).__name__) is type(policy)
+        return POLICIES.get(type(policy).__name__) is type(policy)
 
 
 class ScoringPolicyKit(PolicyKit):

@@ -20,8 +20,8 @@ from naive.gram import Counted
 from reference import differences
 from surefoot._jit import HELPERS
 from surefoot.environments._kernels import draw
+from surefoot.kernels import registry
 from surefoot.oracles import ShortestPath, TopK
-from surefoot.policies import _kernels
 from surefoot.policies.c2ucb import MEMBERS, choose
 from surefoot.simulation import loop, stepwise
 from surefoot.simulation.compiled import PLAIN
@@ -76,7 +76,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         ).record
         given = (policy, world, seed, [50, 250], rival, scale)
         fast, _ = walked(c2ucb.walk, gram.init, *given)
-        plain, _ = walked(loop.base_path, _kernels.init, *given)
+        plain, _ = walked(loop.base_path, registry.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
     assert (competed > 0) == (rival > 0)

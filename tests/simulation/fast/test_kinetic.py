@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from naive import simulate as naive
 from reference import differences, drawn_environment, lines_case
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 from surefoot.simulation.compiled import PLAIN, Driver, engine
 from surefoot.simulation.fast import kinetic
 from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, LEAST, SLACK, Scale, T
@@ -100,40 +100,40 @@ RECORDS = [sf.UCB1(3).record, sf.UCB1(3, c=0.1).record, sf.MVUCB(3, rho=0.5).rec
 @given(st.sampled_from(RECORDS), st.lists(st.integers(0, 10**9), min_size=1, max_size=40),
        st.integers(2, 10**9))  # fmt: skip
 def test_the_parts_are_those_of_the_index(record, rewards, m):
-    state = _kernels.init(record, 1)
-    known = _kernels.gain(record, _kernels.read(record, state, 0), len(rewards), sum(rewards))
+    state = registry.init(record, 1)
+    known = registry.gain(record, registry.read(record, state, 0), len(rewards), sum(rewards))
     for nano in rewards:
-        known = _kernels.square(record, known, nano)
-        _kernels.update(record, state, 0, nano / 1e9)
-    s, slope, size = _kernels.rise(record, m)
-    a, w = _kernels.line(record, state, 0)
-    index = _kernels.index(record, state, 0, _kernels.scale(record, m), -np.inf)
+        known = registry.square(record, known, nano)
+        registry.update(record, state, 0, nano / 1e9)
+    s, slope, size = registry.rise(record, m)
+    a, w = registry.line(record, state, 0)
+    index = registry.index(record, state, 0, registry.scale(record, m), -np.inf)
     assert abs(a + s * w - index) <= kinetic.MARGIN * size / 10
     assert abs(index) <= size
     for level in (a - kinetic.MARGIN * size, a + kinetic.MARGIN * size):
-        assert _kernels.above(record, known, 0, 0, level) == (a > level)
-    ahead, *_ = _kernels.rise(record, m + 1000)
+        assert registry.above(record, known, 0, 0, level) == (a > level)
+    ahead, *_ = registry.rise(record, m + 1000)
     assert s <= ahead <= s + 1000 * slope
-    fresh = _kernels.init(record, 1)
-    _kernels.write(record, fresh, 0, known)
+    fresh = registry.init(record, 1)
+    registry.write(record, fresh, 0, known)
     assert fresh == state
 
 
 @given(st.sampled_from(RECORDS), st.lists(st.integers(0, 10**9), min_size=1, max_size=20),
        st.lists(st.integers(0, 10**9), min_size=1, max_size=20))  # fmt: skip
 def test_a_level_that_holds_before_the_squares_are_known_holds_after(record, before, later):
-    state = _kernels.init(record, 1)
+    state = registry.init(record, 1)
     for nano in before:
-        _kernels.update(record, state, 0, nano / 1e9)
-    known = _kernels.read(record, state, 0)
+        registry.update(record, state, 0, nano / 1e9)
+    known = registry.read(record, state, 0)
     for nano in later:
-        _kernels.update(record, state, 0, nano / 1e9)
-    a, _ = _kernels.line(record, state, 0)
-    margin = kinetic.MARGIN * _kernels.rise(record, 10**6)[2]
+        registry.update(record, state, 0, nano / 1e9)
+    a, _ = registry.line(record, state, 0)
+    margin = kinetic.MARGIN * registry.rise(record, 10**6)[2]
     n, total = len(later), sum(later)
-    assert not _kernels.above(record, known, n, total, a + margin)
+    assert not registry.above(record, known, n, total, a + margin)
     paid = [nano in (0, 10**9) for nano in later]
-    assert _kernels.above(record, known, n, total, a - margin) or not all(paid)
+    assert registry.above(record, known, n, total, a - margin) or not all(paid)
 
 
 @pytest.mark.parametrize(("width", "each"), [(1, 10**9), (10**7, 100), (5 * 10**7, 20), (3, 0),

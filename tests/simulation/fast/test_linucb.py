@@ -7,7 +7,7 @@ import surefoot as sf
 from gram_cases import CASES, ZERO_ONE, assert_same, environment, played, rows, settings, walked
 from naive.gram import Counted
 from surefoot._jit import HELPERS
-from surefoot.policies import _kernels
+from surefoot.kernels import registry
 from surefoot.simulation import loop
 from surefoot.simulation.fast import gram, linucb
 from surefoot.simulation.loop import Scale
@@ -64,7 +64,7 @@ def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
         ).record
         given = (policy, world, seed, [100, 500], rival, scale)
         fast, _ = walked(linucb.walk, gram.init, *given)
-        plain, _ = walked(loop.base_path, _kernels.init, *given)
+        plain, _ = walked(loop.base_path, registry.init, *given)
         assert_same(fast, plain)
         competed += sum(turn == -1 for turn in played(fast))
     assert (competed > 0) == (rival > 0)
@@ -86,7 +86,7 @@ def test_a_turn_that_the_default_wins_holds_nothing():
     state = gram.init(policy, 10)
     block = loop.Block(*([9] * 5 for _ in range(5)), *[()] * (len(loop.Block._fields) - 5))
     world = environment(10)
-    linucb.walk(policy, state, world.record, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
+    linucb.walk(policy, state, world.record, 1, 1, 1, ZERO_ONE, 1e9, ([0.5] * 10,) * 2, block)
     assert block.arms == [-1] * 5
     assert block.rewards == [0] * 5
     assert block.means == block.variances == [0.0] * 5

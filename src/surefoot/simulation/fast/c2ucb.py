@@ -20,7 +20,7 @@ from surefoot.simulation.loop import Block, Scale, units_of
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""

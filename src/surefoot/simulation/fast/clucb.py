@@ -20,7 +20,8 @@ from surefoot.comparators import ellipsoid
 from surefoot.comparators.c3ucb import LOWS, MEMBERS
 from surefoot.comparators.ellipsoid import NOW, SCORES
 from surefoot.environments._kernels import draw
-from surefoot.policies import _kernels, _ridge
+from surefoot.kernels import registry
+from surefoot.policies import _ridge
 from surefoot.policies.c2ucb import total
 from surefoot.simulation.fast import gram
 from surefoot.simulation.loop import Block, Scale, units_of
@@ -31,12 +32,12 @@ ALONG, TOTALS = -11, -10
 
 def init(policy: Any, n_arms: int) -> Any:
     """The comparator's own state, and behind it the Gram form with what goes along."""
-    own = (*_kernels.init(policy, n_arms), [0.0] * n_arms, [0.0, 0.0])
+    own = (*registry.init(policy, n_arms), [0.0] * n_arms, [0.0, 0.0])
     return gram.behind(policy, own, n_arms)
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """CLUCB's, as ``loop.base_path``."""
@@ -62,7 +63,7 @@ def walk(
 
 
 def walk_super_arms(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """C3UCB's, as ``loop.base_path``."""

@@ -20,7 +20,8 @@ import math
 from typing import Any
 
 from surefoot._jit import jittable
-from surefoot.policies import _kernels, _ridge
+from surefoot.kernels import registry
+from surefoot.policies import _ridge
 from surefoot.policies._ridge import GAIN, GRAM, INVERSE, LOGDET, MOMENT
 
 COUNTS, SUMS, CROSS, NORMS, MEANS, ROW, VALUES, ROOTS, AGE = range(-9, 0)
@@ -38,7 +39,7 @@ SURPRISE = 1e3
 
 def init(policy: Any, n_arms: int) -> Any:
     """The policy's own state, and behind it the Gram form."""
-    return behind(policy, _kernels.init(policy, n_arms), n_arms)
+    return behind(policy, registry.init(policy, n_arms), n_arms)
 
 
 def behind(policy: Any, own: tuple[Any, ...], n_arms: int) -> Any:

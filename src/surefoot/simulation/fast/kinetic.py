@@ -29,8 +29,8 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies import _kernels
-from surefoot.policies._kernels import (
+from surefoot.kernels import registry
+from surefoot.kernels.registry import (
     above,
     best,
     gain,
@@ -59,13 +59,13 @@ def init(policy: Any, n_arms: int) -> Any:
     """The policy's own state, and behind it the lines and their tournament."""
     size = size_of(n_arms)
     return (
-        *_kernels.init(policy, n_arms),
+        *registry.init(policy, n_arms),
         [LOST] * size, [0.0] * size, [-1] * (2 * size), [inf] * (2 * size), [0] * (2 * size),
     )  # fmt: skip
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scaling: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scaling: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
@@ -85,7 +85,7 @@ def walk(
             k = state[WIN][1]
             top = state[LEVEL][k] + s * state[SLOPE][k]
             if not certain:
-                k, score = best(policy, state, m)
+                k, score = best(policy, state, m, own, None, range(len(truth[0])))
             elif top > rival + margin:  # surely above: its exact index is not needed
                 score = inf
             else:

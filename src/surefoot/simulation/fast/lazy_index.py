@@ -13,19 +13,19 @@ from typing import Any
 
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
-from surefoot.policies._kernels import MARGIN, best, index, pledge, scale, update
+from surefoot.kernels.registry import MARGIN, best, index, pledge, scale, update
 from surefoot.simulation.loop import Block, Scale, policy_reward, units_of
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scaling: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scaling: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0
     while j < len(block.arms):
         m = first + j
-        k, score = best(policy, state, m)
+        k, score = best(policy, state, m, own, None, range(len(truth[0])))
         if not score > rival:
             end = j + _beaten(policy, state, m, rival, len(block.arms) - j)
             for i in range(j, end):

@@ -25,7 +25,7 @@ rest of a turn."""
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Scale,
+    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
     rival: float, truth: Any, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""

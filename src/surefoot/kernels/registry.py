@@ -2,9 +2,8 @@
 
 A policy is a parameter record (a small NamedTuple) and a few kernels: module-level functions with
 hand-written loops on plain arrays, which numba can compile and Python can run. The dispatchers
-below pick the kernels by the class of the record. In Python they look it up; the engine teaches
-numba the same choice (``surefoot.simulation.compiled``), so its one loop is the text that runs
-either way.
+below pick the kernels by the class of the record. In Python they look it up; ``warm.teach`` teaches
+numba the same choice, so the engine's one loop is the text that runs either way.
 """
 
 from __future__ import annotations
@@ -30,58 +29,6 @@ LARGEST = 1e300
 """Of a policy's constants: an index beyond all floats would tie with that of an unplayed arm."""
 
 
-class Kernels(NamedTuple):
-    """The text of one policy; ``policy`` is its parameter record.
-
-    ``init(policy, n_arms) -> tuple of flat lists``, the state · ``best(policy, state, m)``, the
-    choice at turn m and its score: the number of an arm; a super arm is left in the state, and its
-    number is 0 · ``update(policy, state, k, reward)``, one reward of one (base) arm ·
-    ``pledge(policy, state, k)``, asked between the two: a lower bound on the mean reward of all
-    turns and of the one just chosen, for agents whose gate asks for it · ``width(policy)``, how
-    many (base) arms a turn plays at most · ``member(policy, state, k, i)``, the i-th of them, -1
-    behind the last.
-    """
-
-    init: Callable[..., Any]
-    best: Callable[..., Any]
-    update: Callable[..., Any]
-    pledge: Callable[..., Any]
-    width: Callable[..., Any]
-    member: Callable[..., Any]
-
-
-KERNELS: dict[type, Kernels] = table()
-
-
-def register(record: type, kernels: Kernels) -> None:
-    """Make the kernels of a parameter record known to both drivers."""
-    KERNELS[record] = kernels
-
-
-def init(policy: Any, n_arms: int) -> Any:
-    return KERNELS[type(policy)].init(policy, n_arms)
-
-
-def best(policy: Any, state: Any, m: int) -> Any:
-    return KERNELS[type(policy)].best(policy, state, m)
-
-
-def update(policy: Any, state: Any, k: int, reward: float) -> None:
-    KERNELS[type(policy)].update(policy, state, k, reward)
-
-
-def pledge(policy: Any, state: Any, k: int) -> Any:
-    return KERNELS[type(policy)].pledge(policy, state, k)
-
-
-def width(policy: Any) -> Any:
-    return KERNELS[type(policy)].width(policy)
-
-
-def member(policy: Any, state: Any, k: int, i: int) -> Any:
-    return KERNELS[type(policy)].member(policy, state, k, i)
-
-
 def no_pledge(policy: Any, state: Any, k: int) -> float:
     """For policies whose agent asks for none."""
     return 0.0
@@ -103,6 +50,82 @@ def subtract(policy: Any, state: Any, k: int, reward: float) -> None:
     state[1][k] -= math.floor(reward * getattr(policy, "unit", NANO) + 0.5)
 
 
+class Kernels(NamedTuple):
+    """The text of one policy; ``policy`` is its parameter record.
+
+    ``init(policy, n_arms) -> tuple of flat lists``, the state · ``best(policy, state, m, key,
+    context, allowed)``, the choice at turn m and its score: the number of an arm; a super arm is
+    left in the state, and its number is 0. ``key``: 64 bits for ``noise`` and ``uniform``, those of
+    a policy without randomness ignore it; ``context``: None in compiled code; ``allowed``: the
+    numbers of the arms to choose from, ascending · ``update(policy, state, k, reward)``, one reward
+    of one (base) arm · ``pledge(policy, state, k)``, asked between the two: a lower bound on the
+    mean reward of all turns and of the one just chosen, for agents whose gate asks for it ·
+    ``width(policy)``, how many (base) arms a turn plays at most · ``member(policy, state, k, i)``,
+    the i-th of them, -1 behind the last · ``take(policy, state, k, reward)``, never compiled: takes
+    out what ``update`` added · ``form``: the name of a structure that a faster loop of the engine
+    knows, see ``simulation.compiled``; empty: none.
+    """
+
+    init: Callable[..., Any]
+    best: Callable[..., Any]
+    update: Callable[..., Any]
+    pledge: Callable[..., Any] = no_pledge
+    width: Callable[..., Any] = one
+    member: Callable[..., Any] = itself
+    take: Callable[..., Any] = subtract
+    form: str = ""
+
+
+KERNELS: dict[type, Kernels] = table()
+
+
+def register(
+    record: type, kernels: Kernels | IndexKernels, lines: LineKernels | None = None
+) -> None:
+    """Make the kernels of a parameter record known to all drivers.
+
+    ``lines``: for an index policy whose index is a line in what all arms share.
+    """
+    if isinstance(kernels, Kernels):
+        KERNELS[record] = kernels
+        return
+    INDEX_KERNELS[record] = kernels
+    init, _, _, update, pledge, take = kernels
+    KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take)
+    if lines is not None:
+        LINE_KERNELS[record] = lines
+
+
+def init(policy: Any, n_arms: int) -> Any:
+    """As ``Kernels.init``, of the class of the record."""
+    return KERNELS[type(policy)].init(policy, n_arms)
+
+
+def best(policy: Any, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
+    """As ``Kernels.best``, of the class of the record."""
+    return KERNELS[type(policy)].best(policy, state, m, key, context, allowed)
+
+
+def update(policy: Any, state: Any, k: int, reward: float) -> None:
+    """As ``Kernels.update``, of the class of the record."""
+    KERNELS[type(policy)].update(policy, state, k, reward)
+
+
+def pledge(policy: Any, state: Any, k: int) -> Any:
+    """As ``Kernels.pledge``, of the class of the record."""
+    return KERNELS[type(policy)].pledge(policy, state, k)
+
+
+def width(policy: Any) -> Any:
+    """As ``Kernels.width``, of the class of the record."""
+    return KERNELS[type(policy)].width(policy)
+
+
+def member(policy: Any, state: Any, k: int, i: int) -> Any:
+    """As ``Kernels.member``, of the class of the record."""
+    return KERNELS[type(policy)].member(policy, state, k, i)
+
+
 class IndexKernels(NamedTuple):
     """The text of an index policy: each arm is scored by itself, and the first largest is played.
 
@@ -118,24 +141,20 @@ class IndexKernels(NamedTuple):
     scale: Callable[..., Any]
     index: Callable[..., Any]
     update: Callable[..., Any]
-    pledge: Callable[..., Any]
+    pledge: Callable[..., Any] = no_pledge
     take: Callable[..., Any] = subtract
 
 
 INDEX_KERNELS: dict[type, IndexKernels] = table()
 
 
-def register_index(record: type, kernels: IndexKernels) -> None:
-    """Make the kernels of an index policy's record known to both drivers."""
-    INDEX_KERNELS[record] = kernels
-    register(record, Kernels(kernels.init, first_best, kernels.update, kernels.pledge, one, itself))
-
-
 def scale(policy: Any, m: int) -> Any:
+    """As ``IndexKernels.scale``, of the class of the record."""
     return INDEX_KERNELS[type(policy)].scale(policy, m)
 
 
 def index(policy: Any, state: Any, k: int, s: float, best: float) -> Any:
+    """As ``IndexKernels.index``, of the class of the record."""
     return INDEX_KERNELS[type(policy)].index(policy, state, k, s, best)
 
 
@@ -153,9 +172,11 @@ def argmax(policy: Any, state: Any, m: int, arms: Any) -> tuple[int, float]:
     return chosen, top
 
 
-def first_best(policy: Any, state: Any, m: int) -> tuple[int, float]:
-    """The argmax over all arms."""
-    return argmax(policy, state, m, range(len(state[0])))
+def argmax_kernel(
+    policy: Any, state: Any, m: int, key: Any, context: Any, allowed: Any
+) -> tuple[int, float]:
+    """``argmax`` as the ``best`` of an index policy."""
+    return argmax(policy, state, m, allowed)
 
 
 class LineKernels(NamedTuple):
@@ -184,30 +205,37 @@ LINE_KERNELS: dict[type, LineKernels] = table()
 
 
 def rise(policy: Any, m: int) -> Any:
+    """As ``LineKernels.rise``, of the class of the record."""
     return LINE_KERNELS[type(policy)].rise(policy, m)
 
 
 def line(policy: Any, state: Any, k: int) -> Any:
+    """As ``LineKernels.line``, of the class of the record."""
     return LINE_KERNELS[type(policy)].line(policy, state, k)
 
 
 def read(policy: Any, state: Any, k: int) -> Any:
+    """As ``LineKernels.read``, of the class of the record."""
     return LINE_KERNELS[type(policy)].read(policy, state, k)
 
 
 def gain(policy: Any, known: Any, n: int, total: int) -> Any:
+    """As ``LineKernels.gain``, of the class of the record."""
     return LINE_KERNELS[type(policy)].gain(policy, known, n, total)
 
 
 def square(policy: Any, known: Any, nano: int) -> Any:
+    """As ``LineKernels.square``, of the class of the record."""
     return LINE_KERNELS[type(policy)].square(policy, known, nano)
 
 
 def above(policy: Any, known: Any, n: int, total: int, level: float) -> Any:
+    """As ``LineKernels.above``, of the class of the record."""
     return LINE_KERNELS[type(policy)].above(policy, known, n, total, level)
 
 
 def write(policy: Any, state: Any, k: int, known: Any) -> None:
+    """As ``LineKernels.write``, of the class of the record."""
     LINE_KERNELS[type(policy)].write(policy, state, k, known)
 
 

@@ -1,8 +1,8 @@
 """The kernels of live policies, compiled: for a process that called ``surefoot.warmup``.
 
 A policy's kernels take its parameter record, and what crosses from Python into compiled code as a
-record costs more than a choice does. So each policy brings wrappers of its kernels that take plain
-numbers and arrays. The text that runs is the same, and so is every decision, to the last bit.
+record costs more than a choice does. So wrappers of the kernels are made that take its fields and
+arrays as plain tuples. The text that runs is the same, and so is every decision, to the last bit.
 """
 
 from __future__ import annotations
@@ -17,8 +17,10 @@ import numpy as np
 
 from surefoot._compile import compiling
 from surefoot._jit import jittable
-from surefoot.policies import _kernels
-from surefoot.policies._kernels import MARGIN, index, scale, update
+from surefoot.kernels import registry
+from surefoot.kernels.noise import wrap
+from surefoot.kernels.registry import MARGIN, index, pledge, scale, update
+from surefoot.kernels.registry import best as registry_best
 
 
 class Live(NamedTuple):
@@ -57,28 +59,6 @@ def ready(kind: type) -> Compiled | None:
     return _READY.get(kind)
 
 
-def wrap_index(
-    record: type, best: Callable[..., Any], update: Callable[..., Any],
-    pledge: Callable[..., Any] | None = None,
-) -> None:  # fmt: skip
-    """Make the wrappers of an index policy known.
-
-    ``best(turn, *record, *state, ceilings)``, ``update(arm, reward, *record, *state, ceilings)``
-    and ``pledge(arm, *record, *state, ceilings)``, state being the lists of ``IndexKernels.init``.
-    """
-    fields = [_SPELLED[kind] for kind in get_type_hints(record).values()]
-    rows = _kernels.INDEX_KERNELS[record].init(None, 1)
-    rest = ", ".join([*fields, *(f"{_SPELLED[type(row[0])]}[::1]" for row in rows), "float64[::1]"])
-    texts = (best, update) if pledge is None else (best, update, pledge)
-    signatures = (
-        f"Tuple((int64, float64))(int64, {rest})",
-        f"void(int64, float64, {rest})",
-        f"float64(int64, {rest})",
-    )
-    name = record.__name__.removesuffix("Record")
-    LIVE[record] = Live(name, texts, signatures[: len(texts)])
-
-
 @jittable
 def look_ahead(policy: Any, state: Any, ceilings: Any, turn: int) -> None:
     """Draw up every arm's ceiling, good for the turns up to this one; behind them, their scale."""
@@ -90,7 +70,7 @@ def look_ahead(policy: Any, state: Any, ceilings: Any, turn: int) -> None:
 
 @jittable
 def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, float]:
-    """The choice of ``_kernels.argmax`` among all arms; few indices are computed anew."""
+    """The choice of ``registry.argmax`` among all arms; few indices are computed anew."""
     s = scale(policy, turn)
     if s > ceilings[-1]:
         look_ahead(policy, state, ceilings, turn + 1 + (turn >> SHIFT))
@@ -122,6 +102,59 @@ SHIFT = 6
 are drawn up more often."""
 
 _SPELLED = {bool: "boolean", int: "int64", float: "float64"}
+_CHOICE = "Tuple((int64, float64))"
+
+
+def _of_record(record: type) -> Live | None:
+    """The wrappers of a record of plain numbers, made from its fields; None for any other.
+
+    ``best(turn, key, fields, state, ceilings)``, ``update(arm, reward, fields, state, ceilings)``
+    and ``pledge(arm, fields, state, ceilings)``: fields as a tuple, the lists of the state as a
+    tuple of arrays.
+    """
+    kinds = get_type_hints(record).values()
+    if not kinds or not all(kind in _SPELLED for kind in kinds):
+        return None
+    zero: Any = record(*(kind() for kind in kinds))
+    rows = registry.init(zero, 1)
+    fields = ", ".join(_SPELLED[kind] for kind in kinds)
+    arrays = ", ".join(f"{_SPELLED[type(row[0])]}[::1]" for row in rows)
+    rest = f"Tuple(({fields},)), Tuple(({arrays},)), float64[::1]"
+
+    def best(turn: int, key: Any, fields: Any, state: Any, ceilings: Any) -> Any:
+        return foremost(record(*fields), state, ceilings, turn)
+
+    def drawn(turn: int, key: Any, fields: Any, state: Any, ceilings: Any) -> Any:
+        arms = range(len(state[0]))
+        return registry_best(record(*fields), state, turn, key, None, arms)
+
+    def learned(arm: int, reward: float, fields: Any, state: Any, ceilings: Any) -> None:
+        learn(record(*fields), state, ceilings, arm, reward)
+
+    def told(arm: int, reward: float, fields: Any, state: Any, ceilings: Any) -> None:
+        update(record(*fields), state, arm, reward)
+
+    def pledged(arm: int, fields: Any, state: Any, ceilings: Any) -> Any:
+        return pledge(record(*fields), state, arm)
+
+    texts: Any = (drawn, told, pledged)
+    if record in registry.INDEX_KERNELS:
+        texts = (best, learned, pledged)
+    for text in texts:
+        # The name of the file that it is kept in, and whose text it was made from.
+        text.__module__ = record.__module__
+        text.__qualname__ = f"{record.__qualname__}.{text.__name__}"
+    signatures = (
+        f"{_CHOICE}(int64, uint64, {rest})", f"void(int64, float64, {rest})",
+        f"float64(int64, {rest})",
+    )  # fmt: skip
+    return Live(record.__name__.removesuffix("Record"), texts, signatures)
+
+
+def wrappers() -> dict[type, Live]:
+    """Those of every policy known so far, by what they wrap the kernels of."""
+    made = {record: _of_record(record) for record in registry.KERNELS}
+    return {**LIVE, **{record: live for record, live in made.items() if live is not None}}
 
 
 def warm_up() -> list[str]:
@@ -136,7 +169,7 @@ def warm_up() -> list[str]:
     anew = []
     with compiling() as njit:
         teach()
-        for kind, live in sorted(LIVE.items(), key=lambda item: item[1].name):
+        for kind, live in sorted(wrappers().items(), key=lambda item: item[1].name):
             if kind in _READY:
                 continue
             dispatchers = [
@@ -168,15 +201,20 @@ def listed(row: Any) -> list[Any]:
 @cache
 def teach() -> None:
     """Give numba the dispatchers' choice: the kernel that belongs to the record's class."""
+    import numba
     from numba.extending import overload
 
     for table, names in (
-        (_kernels.KERNELS, ("best", "update", "pledge", "width", "member")),
-        (_kernels.INDEX_KERNELS, ("scale", "index")),
-        (_kernels.LINE_KERNELS, _kernels.LineKernels._fields),
+        (registry.KERNELS, ("best", "update", "pledge", "width", "member")),
+        (registry.INDEX_KERNELS, ("scale", "index")),
+        (registry.LINE_KERNELS, registry.LineKernels._fields),
     ):
         for name in names:
-            overload(getattr(_kernels, name), strict=False)(_chooser(table, name))
+            overload(getattr(registry, name), strict=False)(_chooser(table, name))
+
+    @overload(wrap, strict=False)
+    def _wrap(number: Any) -> Any:
+        return lambda number: numba.uint64(number)  # noqa: PLW0108  (numba compiles the lambda)
 
 
 def _chooser(table: dict[type, Any], name: str) -> Callable[..., Any]:

@@ -1,0 +1,32 @@
+"""What a compiled policy is written with: a record, a few kernels, and the class that plays them.
+
+A policy is a parameter record (a NamedTuple) and module-level functions on plain lists, which
+Python runs and numba compiles (``Kernels``, or ``IndexKernels`` where each arm is scored by
+itself). ``register`` makes them known to every driver; a class derived from ``KernelPolicy`` or
+``IndexPolicy`` is then a policy like any other, and ``surefoot.warmup`` compiles it. ``noise`` and
+``uniform`` are the randomness that kernels may use. docs/howto/add-policy.md shows one.
+"""
+
+from surefoot._jit import jittable
+from surefoot.kernels.beta import beta_quantile, normal_quantile
+from surefoot.kernels.noise import noise, uniform
+from surefoot.kernels.policy import IndexPolicy, KernelPolicy
+from surefoot.kernels.registry import (
+    NANO,
+    IndexKernels,
+    Kernels,
+    LineKernels,
+    add_units,
+    argmax,
+    count_and_sum,
+    no_pledge,
+    register,
+    subtract,
+    unit_of,
+)
+
+__all__ = [
+    "IndexKernels", "IndexPolicy", "KernelPolicy", "Kernels", "LineKernels", "NANO", "add_units",
+    "argmax", "beta_quantile", "count_and_sum", "jittable", "no_pledge", "noise", "normal_quantile",
+    "register", "subtract", "uniform", "unit_of",
+]  # fmt: skip

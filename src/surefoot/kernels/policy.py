@@ -1,0 +1,264 @@
+"""The live driver of kernels: a clock, a state, and the kernels called one at a time."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+from operator import index
+from typing import Any, ClassVar, Self
+
+import numpy as np
+
+from surefoot._exact import PLAYS
+from surefoot._labels import arm_labels
+from surefoot.kernels import registry, warm
+from surefoot.kernels.noise import key_from
+from surefoot.kernels.registry import MARGIN
+from surefoot.kernels.warm import SHIFT
+
+_FITS = (2**63 - 1) // PLAYS
+"""Units whose sum over the plays of the books fits the 64 bits of compiled code."""
+BEST, UPDATE, PLEDGE = range(3)
+"""The compiled wrappers of a policy."""
+POLICIES: dict[str, Any] = {}
+"""The policies of this library by name: each registers itself, and ``load`` builds them again."""
+
+
+class Registered:
+    """What derives from it within ``surefoot.policies`` can be saved and loaded by its name."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        super().__init_subclass__(**options)
+        if cls.__module__.startswith("surefoot.policies."):
+            POLICIES[cls.__name__] = cls
+
+
+class KernelPolicy(Registered):
+    """A policy of numbered arms, whose decisions are those of registered kernels.
+
+    ``record``: the parameter record; its class picks the kernels (``register``). ``n_arms`` or
+    ``arms``: as ``UCB1`` takes them. The state is the lists of ``init``, one entry an arm; where
+    the record has a field ``unit``, the second holds sums of rewards in units of the books.
+
+    A policy that draws at random says ``draws = True``. Its ``key`` then comes from the generator
+    that an agent hands to ``best``, once, at the first turn: other policies take nothing from that
+    generator, so nothing changes for them. It is saved with the state. ``renew`` forgets it, for a
+    copy that is to go its own way. Once ``surefoot.warmup`` was called, what is made or restored
+    decides in compiled code, to the last bit as before.
+
+    Holds when: an arm gets at most some 9 * 10**9 rewards, whose sum fits an int64; beyond, plain
+    code takes over.
+    """
+
+    unit_rewards = True
+    contextual = False
+    draws: ClassVar[bool] = False
+    kernel_methods: ClassVar[tuple[str, ...]] = ("best", "peek", "update", "pledge", "unit_rewards")
+    """What the kernels stand for; who overrides one of these is run play by play."""
+
+    def __init__(
+        self, record: Any, n_arms: int | None = None, arms: Sequence[Any] | None = None
+    ) -> None:
+        self.arms = arm_labels(n_arms, arms)
+        self.n_arms = len(self.arms)
+        self.turns = 0
+        """m: how often this policy has been asked; default plays it never saw do not count."""
+        self.key: int | None = None
+        """What its draws are a function of, with the turn and the arm; None before the first."""
+        self.record = record
+        self._width = 0
+        """How many units the range of rewards spans in an agent's books, once there are such."""
+        self._begin(0, registry.init(record, self.n_arms))
+
+    @property
+    def kernels(self) -> registry.Kernels:
+        """Those of the record."""
+        return registry.KERNELS[type(self.record)]
+
+    def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
+        compiled = warm.ready(type(self.record))
+        fits = self._width <= _FITS and not self.contextual
+        rows = warm.arrays(state) if compiled is not None and fits else None
+        self.turns, self._state = turns, state if rows is None else rows
+        self._compiled = None if rows is None else compiled
+        self._ceilings = np.full(self.n_arms + 1, -math.inf)
+        self._parts = (tuple(self.record), self._state, self._ceilings)
+
+    def count_in(self, width: int) -> None:
+        """Sum rewards up in the units of an agent's books, ``width`` of which span their range.
+
+        Then equal sums tie. What was learned in other units, by a file older than this for one, is
+        converted to the nearest.
+        """
+        self._width = width
+        record = self.record
+        if not hasattr(record, "unit") or record.unit == (unit := registry.unit_of(width)):
+            return
+        rows = self._rescaled(self._lists(), unit)
+        self.record = record._replace(unit=unit)
+        self._begin(self.turns, rows)
+
+    def _rescaled(self, rows: Any, unit: float) -> Any:
+        """The state with its sums in other units."""
+        plays, sums, *rest = rows
+        before, after = int(self.record.unit), int(unit)
+        return plays, [rounded(total * after, before) for total in sums], *rest
+
+    def best(
+        self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
+    ) -> tuple[int, float]:
+        """Take a turn: the arm that the kernels choose, and its score."""
+        if self.draws and self.key is None:
+            self.key = key_from(rng)
+        self.turns += 1
+        return self.peek(self.turns, allowed, context)
+
+    def peek(
+        self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
+    ) -> tuple[int, float]:
+        """What ``best`` would return at a turn, without taking it."""
+        if self._compiled is not None and allowed is None and context is None:
+            return self._compiled.calls[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
+        state = self._state if self._compiled is None else self._lists()
+        arms = range(self.n_arms) if allowed is None else allowed
+        chosen, score = registry.best(self.record, state, turn, self.key or 0, context, arms)
+        return int(chosen), score
+
+    def select(self, context: Any, rng: np.random.Generator) -> int:
+        """Take a turn: the arm that the kernels choose."""
+        return self.best(context, rng)[0]
+
+    def update(self, arm: int, reward: float, context: Any) -> None:
+        """Learn one reward in [0, 1] of one arm."""
+        compiled = self._compiled
+        if compiled is None:
+            self._learn(arm, reward)
+        elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
+            # What is no number of the kind is an error here: compiled code would convert it.
+            compiled.calls[UPDATE](index(arm), reward + 0.0, *self._parts)
+        else:  # compiled code asks no questions
+            state = self._lists()
+            registry.update(self.record, state, arm, reward)
+            self._begin(self.turns, state)
+
+    def _learn(self, arm: int, reward: float) -> None:
+        registry.update(self.record, self._state, arm, reward)
+
+    def correct(self, arm: int, old: float, new: float, context: Any) -> None:
+        """One reward of an arm was not ``old``, as it was told, but ``new``; to the last unit."""
+        state = self._lists()
+        self.kernels.take(self.record, state, arm, old)
+        registry.update(self.record, state, arm, new)
+        self._begin(self.turns, state)
+
+    def renew(self) -> None:
+        """Forget the key of its draws: the next turn takes another from its agent's generator."""
+        self.key = None
+
+    def pledge(self, arm: int) -> float:
+        """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
+        if self._compiled is not None and 0 <= arm < self.n_arms:
+            return float(self._compiled.calls[PLEDGE](index(arm), *self._parts))
+        return float(registry.pledge(self.record, self._state, arm))
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        """The state as plain lists: copies."""
+        return tuple(map(warm.listed, self._state))
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has taken no turn and no reward yet."""
+        start = registry.init(self.record, self.n_arms)
+        return not self.turns and self.key is None and [*self._lists()] == [*map(list, start)]
+
+    def state(self) -> dict[str, Any]:
+        """JSON-able state."""
+        unit = getattr(self.record, "unit", registry.NANO)
+        more = {} if unit == registry.NANO else {"unit": int(unit)}
+        if self.key is not None:
+            more["key"] = self.key
+        return {"turns": self.turns, "arms": [*self._lists()], **more}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """The inverse of ``state``."""
+        rows = tuple(list(row) for row in state["arms"])
+        if [len(row) for row in rows] != [self.n_arms] * len(self._state):
+            raise ValueError(f"the saved state is not of {self.n_arms} arms")
+        if hasattr(self.record, "unit"):  # that of the state; billionths in files older than units
+            self.record = self.record._replace(unit=float(state.get("unit", registry.NANO)))
+        self.key = state.get("key")
+        self._begin(int(state["turns"]), rows)
+        if self._width:
+            self.count_in(self._width)
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings: the labels and the parameter record."""
+        return {"arms": list(self.arms), **self._settings()}
+
+    def _settings(self) -> dict[str, Any]:
+        """The parameters that are the user's."""
+        return {key: x for key, x in self.record._asdict().items() if key != "unit"}
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The inverse of ``config``."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        settings = "".join(f", {key}={value!r}" for key, value in self._settings().items())
+        return f"{type(self).__name__}(n_arms={self.n_arms}{settings})"
+
+
+class IndexPolicy(KernelPolicy):
+    """An arm's index is computed from what is known of it; the first largest one is played.
+
+    Few indices are computed anew at each turn: an index only grows with the turn, so its value some
+    turns ahead is a ceiling until then, and an arm whose ceiling lies below what another arm has
+    now is passed over. The decision is that of ``registry.argmax`` over all arms, ties included.
+    """
+
+    kernel_methods = KernelPolicy.kernel_methods
+
+    def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
+        super()._begin(turns, state)
+        if self._compiled is None:
+            self._look_ahead(max(turns, 1))
+
+    @property
+    def _index(self) -> registry.IndexKernels:
+        return registry.INDEX_KERNELS[type(self.record)]
+
+    def _look_ahead(self, turn: int) -> None:
+        """Draw up every arm's ceiling, good for the turns up to this one."""
+        self._reach = self._index.scale(self.record, turn)
+        self._ceilings = np.array([self._ceiling(arm) for arm in range(self.n_arms)])
+
+    def _ceiling(self, arm: int) -> float:
+        found = self._index.index(self.record, self._state, arm, self._reach, -math.inf)
+        return float(found) + MARGIN
+
+    def peek(
+        self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
+    ) -> tuple[int, float]:
+        """What ``best`` would return at a turn, without taking it."""
+        if self._compiled is not None or allowed is not None:
+            return super().peek(turn, allowed)
+        kernels = self._index
+        scale = kernels.scale(self.record, turn)
+        if scale > self._reach:
+            self._look_ahead(turn + 1 + (turn >> SHIFT))
+        leader = int(self._ceilings.argmax())
+        score = kernels.index(self.record, self._state, leader, scale, -math.inf)
+        near = (self._ceilings >= score).nonzero()[0].tolist()
+        if len(near) == 1:
+            return leader, score
+        return registry.argmax(self.record, self._state, turn, near)
+
+    def _learn(self, arm: int, reward: float) -> None:
+        super()._learn(arm, reward)
+        self._ceilings[arm] = self._ceiling(arm)
+
+
+def rounded(number: int, over: int) -> int:
+    """The quotient of two ints to the nearest int."""
+    return (2 * number + over) // (2 * over)
