@@ -7,13 +7,15 @@ from surefoot.simulation.runner import choose
 from surefoot.study import runs as of_panels
 from surefoot.study.findings import claims
 from surefoot.study.problems import MAIN
+from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, read
 
 
 def check(problem: str, runs: int = 10, **changes) -> dict[str, bool]:
     """Claim -> whether it holds in so many runs of one panel."""
     panel = Sweep.of(read(MAIN[problem])).but(**changes).panels[0]
-    return {claim.key: claim.holds for claim in claims(panel, rows(panel, runs, "compiled"))}
+    found = claims(PanelRuns(panel, rows(panel, runs, "compiled")))
+    return {claim.key: claim.holds for claim in found}
 
 
 def rows(panel, runs: int = 2, engine: str = "plain") -> pl.DataFrame:

@@ -12,7 +12,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.cli import app
-from surefoot.cli._legible import echo_json, legible
+from surefoot.cli._terminal import echo_json, legible
 
 ENCODINGS = ["ascii", "cp1252", "latin-1"]
 SHOE = "\N{CJK UNIFIED IDEOGRAPH-9774}"

@@ -1,4 +1,4 @@
-from surefoot.cli._progress import Watched, drawing, tell, watch
+from surefoot.cli._terminal import Watched, drawing, tell, watch
 
 
 def test_steps_are_drawn_to_the_end(capsys):

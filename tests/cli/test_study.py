@@ -128,7 +128,7 @@ def test_options_repeat_and_k_may_be_a_capital(tmp_path):
         (["--horizon", "1"], "horizon = 1 must be >= 2"),
         (["--runs", "0"], "runs = 0 must be >= 1"),
         (["--seed", "-1"], "seed = -1 must be >= 0"),
-        (["--workers", "0"], "workers = 0 must be an int >= 1"),
+        (["--workers", "0"], "--workers = 0 must be >= 1"),
         (["--resume", "--overwrite"], "--resume and --overwrite exclude each other"),
         (["--runz", "1"], "No such option: --runz"),
     ],

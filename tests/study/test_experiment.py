@@ -144,8 +144,8 @@ def test_what_does_not_fit_is_found_before_anything_is_written(tmp_path):
 def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
     drawn = []
 
-    def draw(store, panel, frame):
-        drawn.append((store.folder / panel.name, len(frame)))
+    def draw(store, runs):
+        drawn.append((store.folder / runs.panel.name, len(runs.frame)))
         return []
 
     monkeypatch.setattr(experiment, "_draw", draw)

@@ -7,6 +7,7 @@ from surefoot.study import figures, runs, style
 from surefoot.study.figures import caption
 from surefoot.study.numbers import brief
 from surefoot.study.problems import CMAB, MAIN
+from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, paper, read
 
 
@@ -26,7 +27,7 @@ def panel(**changes):
 def test_every_setting_can_be_drawn(tmp_path, monkeypatch, changes):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     setting = panel(**changes)
-    said = figures.draw_panel(setting, rows(setting), tmp_path / setting.name)
+    said = figures.draw_panel(PanelRuns(setting, rows(setting)), tmp_path / setting.name)
     assert setting.setting in said
     (file,) = tmp_path.iterdir()
     assert file.name == f"{setting.name}.png"
@@ -41,7 +42,7 @@ def drawn(monkeypatch, tmp_path):
     def draw(setting, frame):
         kept = []
         monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-        figures.draw_panel(setting, frame, tmp_path / "x")
+        figures.draw_panel(PanelRuns(setting, frame), tmp_path / "x")
         kept[0].canvas.draw()
         return kept[0].axes
 
@@ -64,18 +65,19 @@ def made(t, slacks):
 def test_the_panels_show_what_they_say(drawn):
     setting = panel(K=(4,), horizon=1_500)
     frame = rows(setting)
+    of = PanelRuns(setting, frame).of
     left, right = drawn(setting, frame)
     shown = {tuple(line.get_ydata()) for line in left.lines if len(line.get_xdata()) > 2}
     worst = {tuple(line.get_ydata()) for line in right.lines if len(line.get_xdata()) > 2}
     for name in CMAB.names():
-        regret = figures.curves(frame, name, "regret")
+        regret = of(name, "regret")
         for curve in (regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)):
             assert tuple(curve) in shown
-        assert tuple(figures.curves(frame, name, "slack").min(axis=0)) in worst
+        assert tuple(of(name, "slack").min(axis=0)) in worst
     t = frame.get_column("t").unique().sort().to_numpy()
     assert tuple(0.135 * t) in shown
     named = [text.get_text().replace("\n", " ") for text in right.texts]
-    deepest = figures.curves(frame, "UCB1", "minimum_slack").min()
+    deepest = of("UCB1", "minimum_slack").min()
     assert deepest < 0
     assert f"UCB1: least {brief(deepest)}" in named
     assert "GenCB: least 0" in named
@@ -137,7 +139,7 @@ def test_every_problem_can_be_drawn_and_nothing_leaves_the_sheet(drawn, problem)
 def test_the_theorems_are_drawn_and_said(tmp_path, monkeypatch, problem):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     setting = Sweep.of(read(MAIN[problem])).but(horizon=400).panels[0]
-    said = figures.draw_theory(setting, rows(setting), tmp_path / "x")
+    said = figures.draw_theory(PanelRuns(setting, rows(setting)), tmp_path / "x")
     assert (tmp_path / "x.png").stat().st_size > 30_000
     if problem == "mv":
         assert "MV-CUCB: void here. Alpha * rho * default = 0.35 must be > 2" in said
@@ -159,7 +161,7 @@ def text(runs=2, **changes):
             "minimum_slack": [0.0] * runs + [-1378.305] * runs + [0.0] * runs,
         }
     )
-    return caption(panel, frame)
+    return caption(PanelRuns(panel, frame))
 
 
 @pytest.mark.parametrize(
@@ -202,7 +204,7 @@ def test_every_choice_of_every_panel_is_said(panel):
     frame = pl.DataFrame(
         {"agent": names, "run": 0, "t": 1, "violating_rounds": 0, "minimum_slack": 0.0}
     )
-    said = caption(panel, frame)
+    said = caption(PanelRuns(panel, frame))
     assert len(panel.choices) == len(panel.chosen()) >= 4
-    for words in (*panel.choices, panel.setting, panel.source, *panel.words[:-1]):
+    for words in (*panel.choices, panel.setting, panel.source, panel.words.rival, *panel.words[4:]):
         assert words in said

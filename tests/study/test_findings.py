@@ -3,9 +3,9 @@ import polars as pl
 import pytest
 
 from claims_at_reduced_size import rows
-from surefoot.study.findings import RULES, claims, predicted_default_plays, theorems, theory_of
+from surefoot.study.findings import RULES, claims, found_in, predicted_default_plays, theorems
 from surefoot.study.problems import MAIN
-from surefoot.study.results import curves
+from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, read
 
 T = np.arange(1, 101)
@@ -38,7 +38,7 @@ def told(problem=PANEL, runs=10, **changed):
             mine = {key: v[run] if np.ndim(v) == 2 else v for key, v in columns.items()}
             tables.append(pl.DataFrame({"agent": name, "run": run, "t": T, **mine}))
     frame = pl.concat(tables, how="vertical_relaxed")
-    return claims(problem, frame)
+    return claims(PanelRuns(problem, frame))
 
 
 def test_all_hold_where_all_is_as_the_paper_says():
@@ -168,10 +168,10 @@ def panel(problem, **changes):
 def test_an_order_ends_at_its_curve_and_a_number_above_it(problem):
     setting = panel(problem)
     frame = rows(setting)
-    for said in theorems(setting, frame):
+    for said in theorems(PanelRuns(setting, frame)):
         assert (said.bound is None) == bool(said.void)
         if said.bound is not None:
-            end = curves(frame, said.agent, "regret")[:, -1].mean()
+            end = PanelRuns(setting, frame).last(said.agent, "regret").mean()
             height = said.bound(setting.horizon)
             assert height > end if said.bound.trusted else height == pytest.approx(end)
 
@@ -179,7 +179,7 @@ def test_an_order_ends_at_its_curve_and_a_number_above_it(problem):
 @pytest.mark.parametrize(("rho", "void"), [(10.0, True), (30.0, True), (60.0, False)])
 def test_a_void_theorem_is_said(rho, void):
     setting = panel("mv", rho=(rho,))
-    entry = theory_of(setting, rows(setting, 1))["bounds"][0]
+    entry = found_in(PanelRuns(setting, rows(setting, 1)), theory=True)["theory"]["bounds"][0]
     assert entry["agent"] == "MV-CUCB"
     assert ("void" in entry) == void
     if void:
@@ -188,7 +188,7 @@ def test_a_void_theorem_is_said(rho, void):
 
 def test_a_default_that_is_the_best_makes_the_theorems_void():
     setting = panel("cmab", K=(3,), mu0=0.9)
-    found = theory_of(setting, rows(setting))
+    found = found_in(PanelRuns(setting, rows(setting)), theory=True)["theory"]
     assert found["default_plays"] is None
     assert "void" in found["bounds"][0]
 
@@ -196,6 +196,8 @@ def test_a_default_that_is_the_best_makes_the_theorems_void():
 def test_what_is_foretold_is_what_is_made():
     setting = panel("cmab", K=(4,))
     frame = rows(setting, 3)
-    made = curves(frame, "GenCB", "default_plays")[:, -1]
-    assert predicted_default_plays(setting, frame)["mean"] == pytest.approx(made.mean(), rel=0.05)
-    assert predicted_default_plays(panel("mv"), rows(panel("mv"), 1)) is None
+    made = PanelRuns(setting, frame).last("GenCB", "default_plays")
+    assert predicted_default_plays(PanelRuns(setting, frame))["mean"] == pytest.approx(
+        made.mean(), rel=0.05
+    )
+    assert predicted_default_plays(PanelRuns(panel("mv"), rows(panel("mv"), 1))) is None

@@ -124,10 +124,10 @@ def test_what_is_told_of_the_instance_is_true(problem):
     X, theta = panel.environment().X, panel.environment().theta
     assert X.shape == (2 * panel.d, panel.d)
     lengths = np.linalg.norm(X, axis=1)
-    assert lengths == pytest.approx(panel.told["L"])
-    assert np.linalg.norm(theta) == pytest.approx(panel.told["S"])
+    assert lengths == pytest.approx(panel.bounded["L"])
+    assert np.linalg.norm(theta) == pytest.approx(panel.bounded["S"])
     policy = panel.agents()[panel.guarded].policy
-    assert policy.settings()["theta_bound"] == panel.told["S"]
+    assert policy.settings()["theta_bound"] == panel.bounded["S"]
 
 
 @pytest.mark.parametrize("problem", ["clb", "cccb"])
@@ -143,7 +143,7 @@ def test_the_default_is_a_share_of_the_best_and_the_instance_a_seed(problem):
 def test_the_horizon_the_seed_and_conucbs_constants_are_ours():
     panel = read(MAIN["cmab"])
     assert set(panel.chosen()) == {"horizon", "seed", "delta", "radius", "scale", "ties"}
-    assert (panel.horizon, panel.delta, panel.level) == (100_000, "1/T", 1e-5)
+    assert (panel.horizon, panel.delta, panel.level(panel.delta)) == (100_000, "1/T", 1e-5)
 
 
 def test_the_baseline_earns_exactly_the_floor():

@@ -7,6 +7,7 @@ from claims_at_reduced_size import rows
 from surefoot.study.findings import found_in
 from surefoot.study.problems import MAIN
 from surefoot.study.report import Page, html, write_report
+from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, read
 
 VOID = {"meta", "img"}
@@ -42,8 +43,7 @@ def pages(tmp_path_factory):
     made = []
     for problem in MAIN:
         panel = Sweep.of(read(MAIN[problem])).but(horizon=200).panels[0]
-        frame = rows(panel)
-        found = found_in(panel, frame, theory=True)
+        found = found_in(PanelRuns(panel, rows(panel)), theory=True)
         picture = tmp_path_factory.mktemp("png") / "a.png"
         picture.write_bytes(problem.encode())
         made.append(Page(panel, found, [(picture, "μ* & <more>\nwords")]))

@@ -6,9 +6,9 @@ import pytest
 from surefoot import _compile
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study import results
-from surefoot.study.findings import at_the_horizon
+from surefoot.study.findings import RULES, found_in
 from surefoot.study.problems import MAIN
-from surefoot.study.results import Store, asked_for, curves, of_panel, plays
+from surefoot.study.results import PanelRuns, Store, asked_for, of_panel
 from surefoot.study.sweep import Sweep, paper, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), horizon=50, runs=3)
@@ -223,6 +223,7 @@ FRAME_SUMMARY = pl.DataFrame(
         "default_regret": [0.5, 1.5, 2.5, 5.5] + [0.0] * 8,
         "default_plays": [1, 2, 3, 4] + [0] * 8,
         "violating_rounds": [0, 0, 0, 0, 5, 5, 9, 10, 0, 0, 0, 0],
+        "slack": [0.0] * 12,
         "minimum_slack": [0.0] * 4 + [-1.5, -1.0, -2.5, -1.25] + [0.0] * 4,
     }
 )
@@ -232,7 +233,8 @@ PANEL = SWEEP_SUMMARY.panels[0]
 
 
 def test_the_schema_is_pinned():
-    found = at_the_horizon(PANEL, of_panel(FRAME_SUMMARY, PANEL))
+    found = found_in(PanelRuns(PANEL, of_panel(FRAME_SUMMARY, PANEL)))
+    assert [claim["key"] for claim in found.pop("claims")] == list(RULES)
     agents = found.pop("agents")
     assert found == {
         "problem": "cmab",
@@ -258,7 +260,7 @@ def test_the_schema_is_pinned():
 
 
 def test_curves_are_in_order_of_run_and_play():
-    rows = of_panel(FRAME_SUMMARY, PANEL)
-    assert curves(rows, "GenCB", "regret").tolist() == [[2, 6], [1, 3]]
-    assert plays(rows).tolist() == [5, 10]
+    runs = PanelRuns(PANEL, of_panel(FRAME_SUMMARY, PANEL))
+    assert runs.of("GenCB", "regret").tolist() == [[2, 6], [1, 3]]
+    assert runs.t.tolist() == [5, 10]
     assert of_panel(FRAME_SUMMARY, SWEEP_SUMMARY.panels[1]).is_empty()

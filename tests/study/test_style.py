@@ -17,7 +17,7 @@ ROLES = [style.GUARDED, style.UNGUARDED, style.COMPARATOR, style.FLOOR, style.DE
 def drawn(folder=None, caption="A caption.", columns=2):
     with style.sheet("Title", caption, columns=columns) as (figure, panels):
         for axes in panels:
-            style.band(axes, [0, 9], [1, 2], [0, 1], [2, 3], style.GUARDED)
+            style.band(axes, [0, 9], np.array([[0, 1], [1, 2], [2, 3]]), style.GUARDED)
             style.label_ends(axes, [(2, "one", style.GUARDED), (2, "two", style.UNGUARDED)])
         return figure, panels, style.save(figure, folder / "figure-0.05") if folder else []
 

@@ -15,7 +15,7 @@ import surefoot
 from surefoot._redact import redacted
 from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
 from surefoot.cli._commands import Commands, reason
-from surefoot.cli._legible import Unwritten, echo, legible, telling
+from surefoot.cli._terminal import Unwritten, echo, legible, telling
 from surefoot.errors import InvalidInput, SurefootError
 
 _TRACEBACK = "SUREFOOT_TRACEBACK"

@@ -4,14 +4,35 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import Any, TypeVar
+from enum import StrEnum
+from typing import Annotated, Any, TypeVar
 
 import typer
 from typer.core import TyperCommand
 
+from surefoot.cli._terminal import echo
 from surefoot.errors import InvalidInput
 
 F = TypeVar("F", bound=Callable[..., Any])
+
+Seed = Annotated[int, typer.Option(help="Equal seeds give equal numbers.")]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Replace what other settings left in the folder.")
+]
+Workers = Annotated[
+    int | None,
+    typer.Option(min=1, help="Threads; no number depends on them. Default: one a core."),
+]
+AsJson = Annotated[
+    bool, typer.Option("--json", help="Print the summary as JSON on stdout, no table.")
+]
+
+
+class Base(StrEnum):
+    """The policies that a backtest and a plan can guard."""
+
+    KLUCB = "klucb"
+    UCB1 = "ucb1"
 
 
 class Once(TyperCommand):
@@ -40,3 +61,14 @@ def reason(error: Exception) -> str:
     """What went wrong; of an error of the system, its reason and the file."""
     why, where = getattr(error, "strerror", None), getattr(error, "filename", None)
     return f"{why}: {where}" if why and where else str(why or error)
+
+
+def help_of_group(said: str) -> Callable[[typer.Context], None]:
+    """The callback of a group that shows its help where no command is given."""
+
+    def group(context: typer.Context) -> None:
+        if context.invoked_subcommand is None:
+            echo(context.get_help())
+
+    group.__doc__ = said
+    return group

@@ -13,8 +13,8 @@ import typer
 
 from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
-from surefoot.cli._commands import Commands, reason
-from surefoot.cli._legible import Unwritten, echo, telling
+from surefoot.cli._commands import Commands, help_of_group, reason
+from surefoot.cli._terminal import Unwritten, echo, telling
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -101,11 +101,7 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     echo(json.dumps(_decimals(report))) if as_json else _show(report, counts.monitors)
 
 
-@app.callback(invoke_without_command=True)
-def _group(context: typer.Context) -> None:
-    """Write a ledger to a file."""
-    if context.invoked_subcommand is None:
-        echo(context.get_help())
+app.callback(invoke_without_command=True)(help_of_group("Write a ledger to a file."))
 
 
 @app.command()

@@ -7,10 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._legible import echo_json, telling
-from surefoot.cli._progress import drawing, tell, watch
-from surefoot.cli._replay import AsJson, Base, Seed, Workers
-from surefoot.cli._tables import show_table
+from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
+from surefoot.cli._terminal import carry_out, echo_json, show_table, spread, telling
 
 if TYPE_CHECKING:
     from surefoot.study.outlook import Prospects
@@ -47,7 +45,6 @@ Horizon = Annotated[
 Policy = Annotated[Base, typer.Option(help="What is to be guarded.")]
 Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions.")]
 Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
-Overwrite = Annotated[bool, typer.Option("--overwrite", help="Replace another plan in the folder.")]
 
 
 def plan(
@@ -88,7 +85,6 @@ def plan(
       surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
           money that can also be lost, and 100 that may go at once
     """
-    from surefoot.study.experiment import claim, write
     from surefoot.study.files import to_json
     from surefoot.study.outlook import Outlook, Prospects
 
@@ -97,14 +93,7 @@ def plan(
     outlook = Outlook(
         default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
     )
-    claim(outlook, out, overwrite=overwrite)
-    if watch(outlook.steps(workers)).stopped:
-        tell("stopped: nothing was written")
-        raise typer.Exit(130)
-    prospects = Prospects(outlook)
-    with drawing(1, "chart") as drawn:
-        summary = write(prospects, out)
-        drawn()
+    prospects, summary = carry_out(outlook, Prospects, out, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(prospects, summary, out)
 
 
@@ -162,19 +151,13 @@ def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
         found = prospects.at(PLAUSIBLE, point)
         share = gain = "not simulated"
         if found:
-            share, gain = (_spread(found["default_share"], percent), _gain(found["gain"], amount))
+            share, gain = (
+                spread(found["default_share"], percent),
+                spread(found["gain"], lambda gain: amount(gain, signed=True)),
+            )
         sure = full(float(point.largest_loss), figures=6), f"{point.forced:,}"
         table.add_row(point.label, *sure, share, gain)
     show_table(console, table)
     for note in summary["notes"]:
         console.print(note, "", sep="\n")
     console.print(f"Chart and plan.json are in {out}", soft_wrap=True)
-
-
-def _spread(values: dict[str, float], written: Any) -> str:
-    mean, low, high = (written(values[key]) for key in ("mean", "min", "max"))
-    return f"{mean}" if low == high else f"{mean}\n{low} to {high}"
-
-
-def _gain(values: dict[str, float], amount: Any) -> str:
-    return _spread(values, lambda value: amount(value, signed=True))

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._legible import echo_json, telling
-from surefoot.cli._progress import drawing, tell, watch
-from surefoot.cli._tables import show_table
+from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
+from surefoot.cli._terminal import carry_out, echo_json, show_table, spread, telling
 
 if TYPE_CHECKING:
-    from surefoot.study.backtest import Backtest, Findings
+    from surefoot.study.backtest import Findings
 
 OUT = Path("out")
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -24,13 +23,6 @@ class Case(StrEnum):
 
     CHICAGO = "chicago"
     ATLANTA = "atlanta"
-
-
-class Base(StrEnum):
-    """The policies that can be replayed."""
-
-    KLUCB = "klucb"
-    UCB1 = "ucb1"
 
 
 File = Annotated[
@@ -82,7 +74,6 @@ Runs = Annotated[int, typer.Option(help="Independent runs.")]
 Horizon = Annotated[
     int | None, typer.Option(help="Plays in a run. Default: one for each row of the log.")
 ]
-Seed = Annotated[int, typer.Option(help="Equal seeds give equal numbers.")]
 RewardRange = Annotated[
     tuple[float, float] | None,
     typer.Option(
@@ -99,16 +90,6 @@ Out = Annotated[
     typer.Option(
         help="Folder for all that is written. Default: out/replay-NAME, of the FILE or the case."
     ),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Replace another backtest in the folder.")
-]
-Workers = Annotated[
-    int | None,
-    typer.Option(min=1, help="Threads; no number depends on them. Default: one a core."),
-]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the summary as JSON on stdout, no table.")
 ]
 
 
@@ -155,56 +136,40 @@ def replay(
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
     """
-    from surefoot.study.backtest import Backtest
+    from surefoot.study.backtest import Backtest, Findings
+    from surefoot.study.files import to_json
     from surefoot.study.log import within
 
-    told = {
+    reading = {
         "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
         "--decimal": decimal, "--words": words, "--missing": missing,
     }  # fmt: skip
-    subject = _subject(file, default, case, told)
+    subject = _subject(file, default, case, reading)
     if reward_range is not None:
         within(subject.frame, *reward_range, subject.place)
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
     folder = OUT / f"replay-{subject.name}" if out is None else out
-    _run(backtest, folder, overwrite, workers, as_json=as_json)
-
-
-def _run(
-    backtest: Backtest, folder: Path, overwrite: bool, workers: int | None, *, as_json: bool
-) -> None:
-    from surefoot.study.backtest import Findings
-    from surefoot.study.experiment import claim, write
-    from surefoot.study.files import to_json
-
-    claim(backtest, folder, overwrite=overwrite)
-    if watch(backtest.steps(workers)).stopped:
-        tell("stopped: nothing was written")
-        raise typer.Exit(130)
-    findings = Findings(backtest)
-    with drawing(1, "chart") as drawn:
-        summary = write(findings, folder)
-        drawn()
+    findings, summary = carry_out(backtest, Findings, folder, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 
 def _subject(
-    file: Path | None, default: str | None, case: Case | None, told: dict[str, Any]
+    file: Path | None, default: str | None, case: Case | None, reading: dict[str, Any]
 ) -> Any:
-    """The log of one's own, or a built-in one; ``told``: the options that a log is read by."""
+    """The log of one's own, or a built-in one; ``reading``: the options that a log is read by."""
     from surefoot.errors import InvalidInput
     from surefoot.study.backtest import built_in, own
     from surefoot.study.log import USUAL, Spelling
 
     if file is None:
-        for option, value in told.items():
+        for option, value in reading.items():
             if value is not None:
                 said = " ".join(map(str, value)) if isinstance(value, tuple) else value
                 raise InvalidInput(f"{option} {said} is for a log of your own; give the FILE")
         return built_in(case or Case.CHICAGO, default)
     if case is not None:
         raise InvalidInput(f"--case {case} and {file} exclude each other; give one")
-    arm, reward, delimiter, decimal, words, missing = told.values()
+    arm, reward, delimiter, decimal, words, missing = reading.values()
     spelling = Spelling(
         _TABS.get(delimiter, delimiter), decimal or USUAL.decimal, words or USUAL.words, missing
     )
@@ -241,7 +206,8 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     for agent in agents:
         guarded = agent["name"] == GUARDED
         table.add_row(
-            findings.called(agent["name"]), _gain(agent["gain"], gains),
+            findings.called(agent["name"]),
+            spread(agent["gain"], lambda gain: amount(gain, gains, signed=True)),
             _plays(agent["default_plays"]) if guarded else "\N{EN DASH}",
             amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
             percent(agent["plays_below_floor"]),
@@ -263,21 +229,16 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     console.print(f"Chart, runs.parquet and summary.json are in {out}", soft_wrap=True)
 
 
-def _gain(values: dict[str, float], beside: float) -> str:
-    """Mean, and below it least and most, as all of the column."""
-    from surefoot.study.numbers import amount
-
-    mean, low, high = (amount(values[key], beside, signed=True) for key in ("mean", "min", "max"))
-    return mean if low == high else f"{mean}\n{low} to {high}"
-
-
 def _plays(values: dict[str, float]) -> str:
-    """The same for what is counted."""
+    """What is counted: in full, unless it is long."""
     from surefoot.study.numbers import amount, full
 
-    mean, low, high = values["mean"], values["min"], values["max"]
-    if high < 100_000:
-        texts = full(mean, figures=3), f"{low:,.0f}", f"{high:,.0f}"
-    else:
-        texts = amount(mean, high), amount(low, high), amount(high)
-    return texts[1] if low == high else f"{texts[0]}\n{texts[1]} to {texts[2]}"
+    high = values["max"]
+    if high >= 100_000:
+        return spread(values, lambda plays: amount(plays, high))
+    counted = f"{values['min']:,.0f}", f"{high:,.0f}"
+    return (
+        counted[0]
+        if counted[0] == counted[1]
+        else (f"{full(values['mean'], figures=3)}\n{' to '.join(counted)}")
+    )

@@ -1,69 +1,29 @@
-"""``surefoot study``: the paper's experiments, from one command to figures and tables."""
+"""``surefoot study``: the paper's experiments, from one command to figures and tables.
+
+The options of a problem are the fields of its panels that have a description; they are read when
+the command is: ``surefoot --help`` imports no panel.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import inspect
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, Any, NamedTuple
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
+from typer.core import TyperGroup
 
-from surefoot.cli._commands import Commands
-from surefoot.cli._legible import echo, echo_json, telling
-from surefoot.cli._progress import drawing, tell, watch
-from surefoot.cli._tables import show_table
+from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
+from surefoot.cli._terminal import drawing, echo_json, show_table, tell, telling, watch
 
-app = Commands()
+if TYPE_CHECKING:
+    from surefoot.study.panel import Panel
+    from surefoot.study.results import Store
+
 AXES = ("K", "d", "alpha", "rho")
+ALL = "all"
 
-
-@app.callback(invoke_without_command=True)
-def _group(context: typer.Context) -> None:
-    """Run the paper's experiments and draw its figures."""
-    if context.invoked_subcommand is None:
-        echo(context.get_help())
-
-
-ARMS = "Number of arms"
-ALPHA = "Fraction of the default's reward one is willing to lose"
-Arms72 = Annotated[
-    list[int] | None, typer.Option("--k", "--K", help=f"{ARMS}; may be repeated. Default: 72.")
-]
-Arms24 = Annotated[
-    list[int] | None, typer.Option("--k", "--K", help=f"{ARMS}; may be repeated. Default: 24.")
-]
-Dims = Annotated[
-    list[int] | None,
-    typer.Option("--d", help="Dimension; there are 2d arms; may be repeated. Default: 7."),
-]
-Alphas5 = Annotated[
-    list[float] | None, typer.Option("--alpha", help=f"{ALPHA}; may be repeated. Default: 0.05.")
-]
-Alphas1 = Annotated[
-    list[float] | None, typer.Option("--alpha", help=f"{ALPHA}; may be repeated. Default: 0.01.")
-]
-Rhos = Annotated[
-    list[float] | None,
-    typer.Option(
-        "--rho", help="Weight of the mean against the variance; may be repeated. Default: 10."
-    ),
-]
-Instance = Annotated[
-    int | None,
-    typer.Option(help="The features and the parameter are drawn from this seed. Default: 0."),
-]
-Ratio = Annotated[
-    float | None,
-    typer.Option(help="The default's reward as a share of the best mean. Default: 0.875."),
-]
-Size = Annotated[int | None, typer.Option(help="Base arms in a super arm. Default: 3.")]
-Delta = Annotated[
-    float | None, typer.Option(help="The conservative rival's failure probability. Default: 1/T.")
-]
-Sigma = Annotated[float | None, typer.Option(help="The rival's bound on the noise. Default: 0.5.")]
-Horizon = Annotated[int | None, typer.Option(help="Plays in a run. Default: 100000.")]
-Runs = Annotated[int | None, typer.Option(help="Independent runs. Default: 50.")]
-Seed = Annotated[int | None, typer.Option(help="Equal seeds give equal numbers. Default: 0.")]
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
 Resume = Annotated[
     bool,
@@ -72,31 +32,33 @@ Resume = Annotated[
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
 ]
-Workers = Annotated[
-    int | None, typer.Option(help="Threads; no number depends on them. Default: one a core.")
-]
 Theory = Annotated[
     bool, typer.Option("--theory", help="Draw the regret bounds, and foretell the default plays.")
 ]
-AsJson = Annotated[
-    bool, typer.Option("--json", help="Print the summary as JSON on stdout, no table.")
-]
+
+
+class Studies(TyperGroup):
+    """The group of the studies: a command gets its options when it is asked for."""
+
+    def resolve_command(self, ctx: Any, args: list[str]) -> Any:
+        """Find a command, and add the options of its panels."""
+        name, command, rest = super().resolve_command(ctx, args)
+        if name and command:
+            maker = Commands(add_completion=False)
+            maker.command()(_with_fields(name))
+            made = typer.main.get_command(maker)
+            command.params, command.callback = made.params, made.callback
+        return name, command, rest
+
+
+app = Commands(cls=Studies)
+app.callback(invoke_without_command=True)(
+    help_of_group("Run the paper's experiments and draw its figures.")
+)
 
 
 @app.command()
-def cmab(
-    k: Arms72 = None,
-    alpha: Alphas5 = None,
-    horizon: Horizon = None,
-    runs: Runs = None,
-    seed: Seed = None,
-    out: Out = Path("out/cmab"),
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    theory: Theory = False,
-    as_json: AsJson = False,
-) -> None:
+def cmab() -> None:
     """GenCB, UCB1 and ConUCB on K arms: the paper's figure, and who kept the floor.
 
     The arms are Bernoulli, their means evenly spaced from 0.8 to 0.2, and
@@ -118,28 +80,10 @@ def cmab(
     and ends with the numbers of one that never stopped; when all is done it
     only draws again.
     """
-    how = _How(out, resume, overwrite, workers, theory, as_json)
-    _study("cmab", how, K=k, alpha=alpha, horizon=horizon, runs=runs, seed=seed)
 
 
 @app.command()
-def clb(
-    d: Dims = None,
-    alpha: Alphas1 = None,
-    instance: Instance = None,
-    ratio: Ratio = None,
-    delta: Delta = None,
-    sigma: Sigma = None,
-    horizon: Horizon = None,
-    runs: Runs = None,
-    seed: Seed = None,
-    out: Out = Path("out/clb"),
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    theory: Theory = False,
-    as_json: AsJson = False,
-) -> None:
+def clb() -> None:
     """GenCB, LinUCB and CLUCB on 2d linear arms.
 
     The paper names d, alpha and K = 2d only. The features, the parameter
@@ -154,32 +98,10 @@ def clb(
       surefoot study clb --d 5 --alpha 0.01 --alpha 0.03 --instance 1
           two panels, on other arms
     """
-    how = _How(out, resume, overwrite, workers, theory, as_json)
-    _study(
-        "clb", how, d=d, alpha=alpha, instance=instance, ratio=ratio, delta=delta, sigma=sigma,
-        horizon=horizon, runs=runs, seed=seed,
-    )  # fmt: skip
 
 
 @app.command()
-def cccb(
-    d: Dims = None,
-    alpha: Alphas1 = None,
-    size: Size = None,
-    instance: Instance = None,
-    ratio: Ratio = None,
-    delta: Delta = None,
-    sigma: Sigma = None,
-    horizon: Horizon = None,
-    runs: Runs = None,
-    seed: Seed = None,
-    out: Out = Path("out/cccb"),
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    theory: Theory = False,
-    as_json: AsJson = False,
-) -> None:
+def cccb() -> None:
     """GenCB, C2UCB and C3UCB on super arms of 2d linear base arms.
 
     A super arm is any --size base arms, and pays their sum. The paper names
@@ -194,28 +116,10 @@ def cccb(
       surefoot study cccb --size 1 --d 5
           single base arms
     """
-    how = _How(out, resume, overwrite, workers, theory, as_json)
-    _study(
-        "cccb", how, d=d, alpha=alpha, size=size, instance=instance, ratio=ratio, delta=delta,
-        sigma=sigma, horizon=horizon, runs=runs, seed=seed,
-    )  # fmt: skip
 
 
 @app.command()
-def mv(
-    k: Arms24 = None,
-    alpha: Alphas5 = None,
-    rho: Rhos = None,
-    horizon: Horizon = None,
-    runs: Runs = None,
-    seed: Seed = None,
-    out: Out = Path("out/mv"),
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    theory: Theory = False,
-    as_json: AsJson = False,
-) -> None:
+def mv() -> None:
     """MV-CUCB and MV-UCB on K arms, judged by rho * mean - variance.
 
     The arms and the default are those of `surefoot study cmab`, and so are
@@ -229,22 +133,10 @@ def mv(
       surefoot study mv --rho 10 --rho 60
           two panels
     """
-    how = _How(out, resume, overwrite, workers, theory, as_json)
-    _study("mv", how, K=k, alpha=alpha, rho=rho, horizon=horizon, runs=runs, seed=seed)
 
 
-@app.command("all")
-def everything(
-    horizon: Horizon = None,
-    runs: Runs = None,
-    seed: Seed = None,
-    out: Out = Path("out/all"),
-    resume: Resume = False,
-    overwrite: Overwrite = False,
-    workers: Workers = None,
-    theory: Theory = False,
-    as_json: AsJson = False,
-) -> None:
+@app.command(ALL)
+def everything() -> None:
     """All 22 panels of the paper and its supplement, and a report of them.
 
     report.html shows every figure, its numbers, and which of the paper's
@@ -258,45 +150,69 @@ def everything(
       surefoot study all --runs 2 --horizon 5000
           a quick look
     """
-    how = _How(out, resume, overwrite, workers, theory, as_json)
-    _study("all", how, horizon=horizon, runs=runs, seed=seed)
 
 
-class _How(NamedTuple):
-    """The options of every study."""
-
-    out: Path
-    resume: bool
-    overwrite: bool
-    workers: int | None
-    theory: bool
-    as_json: bool
-
-
-def _study(problem: str, how: _How, **changes: Any) -> None:
-    """Do the main panel of a problem, or all panels, with some settings changed."""
-    from surefoot.study.experiment import run_study, write_study
-    from surefoot.study.files import to_json
+def _with_fields(problem: str) -> Callable[..., None]:
+    """The command of a problem, or of all, with the options of its panels' fields."""
+    from surefoot.study.panel import Panel
     from surefoot.study.problems import MAIN
-    from surefoot.study.results import Store, asked_for
-    from surefoot.study.sweep import Sweep, paper, read
+    from surefoot.study.sweep import read
 
-    usual = Sweep.of(*paper()) if problem == "all" else Sweep.of(read(MAIN[problem]))
-    out, resume = how.out, how.resume
-    sweep = asked_for(out, usual, resume=resume, **changes)
-    store = Store(out, sweep, resume=resume, overwrite=how.overwrite, theory=how.theory)
-    if resume and not store.begun:
-        tell(f"nothing to resume in {out}; starting afresh")
-    total, stopped = watch(run_study(store, how.workers))
-    _tell_kept(store, total, stopped)
-    with drawing(len(sweep.panels), "panels") as drawn:
-        summary = write_study(store, drawn)
-    echo_json(to_json(summary)) if how.as_json else _show(summary, out)
-    if stopped:
-        raise typer.Exit(130)
+    usual = read(MAIN.get(problem, MAIN["cmab"]))
+    kind = Panel if problem == ALL else type(usual)
+    axes = () if problem == ALL else kind.axes
+    last = ("horizon", "runs", "seed")
+    names = [*axes, *(name for name in kind.model_fields if name not in (*axes, *last, "alpha"))]
+    fields = [name for name in (*names, *last) if kind.model_fields[name].description]
+
+    def command(
+        *,
+        out: Out = Path("out") / problem,
+        resume: Resume = False,
+        overwrite: Overwrite = False,
+        workers: Workers = None,
+        theory: Theory = False,
+        as_json: AsJson = False,
+        **changes: Any,
+    ) -> None:
+        from surefoot.study.experiment import run_study, write_study
+        from surefoot.study.files import to_json
+        from surefoot.study.results import Store, asked_for
+        from surefoot.study.sweep import Sweep, paper
+
+        sweep = Sweep.of(*paper()) if problem == ALL else Sweep.of(usual)
+        sweep = asked_for(out, sweep, resume=resume, **changes)
+        store = Store(out, sweep, resume=resume, overwrite=overwrite, theory=theory)
+        if resume and not store.begun:
+            tell(f"nothing to resume in {out}; starting afresh")
+        total, stopped = watch(run_study(store, workers))
+        _tell_kept(store, total, stopped)
+        with drawing(len(sweep.panels), "panels") as drawn:
+            summary = write_study(store, drawn)
+        echo_json(to_json(summary)) if as_json else _show(summary, out)
+        if stopped:
+            raise typer.Exit(130)
+
+    own = inspect.signature(command, eval_str=True)
+    every = [*(_option(usual, name) for name in fields), *own.parameters.values()][:-1]
+    command.__signature__ = own.replace(parameters=every)  # type: ignore[attr-defined]
+    return command
 
 
-def _tell_kept(store: Any, total: int, stopped: bool) -> None:
+def _option(panel: Panel, name: str) -> inspect.Parameter:
+    """A field as an option, None where it is not given; of an axis all the values given."""
+    field, value = type(panel).model_fields[name], getattr(panel, name)
+    axis = name in panel.axes
+    one: Any = int if field.annotation is int else float
+    kind = (list[one] if axis else one) | None
+    said = f"{field.description}{'; may be repeated' if axis else ''}. Default: {value}."
+    option = typer.Option(*dict.fromkeys((f"--{name.lower()}", f"--{name}")), help=said)
+    return inspect.Parameter(
+        name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
+    )
+
+
+def _tell_kept(store: Store, total: int, stopped: bool) -> None:
     """What of the study is in its folder, where that is not what one has just asked for."""
     if stopped:
         tell(

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from surefoot.cli._legible import echo
-from surefoot.cli._progress import tell
+from surefoot.cli._terminal import echo, tell
 
 
 def warmup() -> None:

@@ -67,7 +67,7 @@ def _bought(axes: Axes, findings: Findings) -> None:
         curve, gain = AGENT_CURVES[name], gains[name]
         middle, least, most = gain.mean(axis=0), gain.min(axis=0), gain.max(axis=0)
         if name == GUARDED:
-            style.band(axes, t, middle, least, most, curve)
+            style.band(axes, t, gain, curve)
         else:
             style.line(axes, t, middle, curve)
         if name == UNGUARDED:
@@ -209,7 +209,7 @@ def _shares(axes: Axes, prospects: Prospects) -> None:
     labels = [(most[-1], f"forced at most\n{percent(most[-1])}", style.FLOOR)]
     for name in prospects.outlook.results:
         share = prospects.share(name)
-        _band(axes, t, share, SCENARIO_CURVES[name])
+        style.band(axes, t, share, SCENARIO_CURVES[name])
         end = float(share[:, -1].mean())
         labels.append((end, f"{CALLED[name]}\n{percent(end)}", SCENARIO_CURVES[name]))
     style.line(axes, t, most, style.FLOOR)
@@ -234,7 +234,7 @@ def _gains(axes: Axes, prospects: Prospects) -> None:
         (deepest, f"floor: never below\n{amount(deepest)}", style.FLOOR),
     ]
     for name, gain in gains.items():
-        _band(axes, t, gain, SCENARIO_CURVES[name])
+        style.band(axes, t, gain, SCENARIO_CURVES[name])
         end = float(gain[:, -1].mean())
         where = ", off the chart" if end > 1.08 * top else ""
         words = f"{CALLED[name]}{where}\n{amount(end, signed=True)}"
@@ -242,7 +242,3 @@ def _gains(axes: Axes, prospects: Prospects) -> None:
     style.line(axes, t, np.zeros(len(t)), style.DEFAULT)
     style.line(axes, t, floor, style.FLOOR)
     style.label_ends(axes, labels)
-
-
-def _band(axes: Axes, t: Any, runs: Any, curve: style.Curve) -> None:
-    style.band(axes, t, runs.mean(axis=0), runs.min(axis=0), runs.max(axis=0), curve)

@@ -19,7 +19,7 @@ from surefoot.study.findings import found_in
 from surefoot.study.outlook import Outlook, Prospects
 from surefoot.study.panel import Panel
 from surefoot.study.report import Page, write_report
-from surefoot.study.results import MANIFEST, Store, of_panel
+from surefoot.study.results import MANIFEST, PanelRuns, Store, of_panel
 from surefoot.study.runs import Spread, Step, Traces, joint_plan, perform, rows
 
 if TYPE_CHECKING:
@@ -62,9 +62,9 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> dic
     for panels, frame in _tables(store):
         for panel in panels:
             with uninterrupted():
-                part = of_panel(frame, panel)
-                found = found_in(panel, part, theory=store.theory)
-                pages.append(Page(panel, found, _draw(store, panel, part)))
+                runs = PanelRuns(panel, of_panel(frame, panel))
+                found = found_in(runs, theory=store.theory)
+                pages.append(Page(panel, found, _draw(store, runs)))
             drawn()
         tables.append(frame)
     entries = [page.found for page in pages]
@@ -120,11 +120,11 @@ def _require(*packages: str) -> None:
             raise missing_extra("study", package)
 
 
-def _draw(store: Store, panel: Panel, part: pl.DataFrame) -> list[tuple[Path, str]]:
+def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:
     """Draw a panel; its pictures, and what each shows in words."""
     drawings = [("", draw_panel), *([("-theory", draw_theory)] if store.theory else [])]
-    stems = [(store.folder / f"{panel.name}{end}", draw) for end, draw in drawings]
-    return [(stem.with_name(f"{stem.name}.png"), draw(panel, part, stem)) for stem, draw in stems]
+    stems = [(store.folder / f"{runs.panel.name}{end}", draw) for end, draw in drawings]
+    return [(stem.with_name(f"{stem.name}.png"), draw(runs, stem)) for stem, draw in stems]
 
 
 def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:

@@ -11,11 +11,10 @@ from surefoot.study import style
 from surefoot.study.findings import Theorem, predicted_default_plays, theorems
 from surefoot.study.numbers import brief, counted, plain
 from surefoot.study.panel import Panel
-from surefoot.study.results import curves, plays
+from surefoot.study.results import PanelRuns
 from surefoot.study.runs import FIRST_PLAYS
 
 if TYPE_CHECKING:
-    import polars as pl
     from matplotlib.axes import Axes
 
 
@@ -39,7 +38,7 @@ def roles(panel: Panel) -> dict[str, style.Curve]:
     return dict(zip(panel.names(), _DRESSES, strict=False))
 
 
-def draw_panel(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
+def draw_panel(runs: PanelRuns, stem: Path) -> str:
     """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption.
 
     Left, as in the paper: cumulative regret, its mean, least and most over the runs, with the
@@ -47,23 +46,24 @@ def draw_panel(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
     well after the unguarded policy is above it for good. If it is not so in time, all of it is
     the early phase, and there is no inset on the left.
     """
-    t = plays(frame)
-    back = _back_above(panel, frame, t)
+    panel = runs.panel
+    back = _back_above(runs)
     recovers = 1.5 * back <= panel.horizon
     early = max(2, _round(min(back, panel.horizon // 4))) if recovers else None
     end = 1.5 * back if recovers else panel.horizon
-    below = caption(panel, frame)
+    below = caption(runs)
     with style.sheet(panel.title, below, columns=2) as (figure, (left, right)):
-        _regret(left, panel, frame, t, early)
-        _promise(right, panel, frame, t, end)
+        _regret(left, runs, early)
+        _promise(right, runs, end)
         style.fit((left, right))
         style.save(figure, stem)
     return below
 
 
-def _back_above(panel: Panel, frame: pl.DataFrame, t: Any) -> int:
+def _back_above(runs: PanelRuns) -> int:
     """The play from which the unguarded policy stays above the floor in every run."""
-    below = t[curves(frame, panel.unguarded, "slack").min(axis=0) < 0]
+    t = runs.t
+    below = t[runs.of(runs.panel.unguarded, "slack").min(axis=0) < 0]
     return int(below[-1]) if len(below) else int(t[-1])
 
 
@@ -77,13 +77,13 @@ def _round(plays: int) -> int:
     return plays // step * step
 
 
-def _regret(axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, early: int | None) -> None:
+def _regret(axes: Axes, runs: PanelRuns, early: int | None) -> None:
     """``early``: the plays of the inset, if there is to be one."""
     axes.set_title("Cumulative regret: mean, least, most")
     axes.set_xlabel("play")
     axes.set_ylabel("pseudo-regret")
-    dress = roles(panel)
-    regrets = {name: curves(frame, name, "regret") for name in dress}
+    panel, t, dress = runs.panel, runs.t, roles(runs.panel)
+    regrets = {name: runs.of(name, "regret") for name in dress}
     _bands(axes, panel, regrets, t)
     # The baseline, a diagonal at most, passes below the inset.
     tops = [(t, regret.max(axis=0)) for regret in regrets.values()]
@@ -100,21 +100,21 @@ def _regret(axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, early: int | 
 def _bands(axes: Axes, panel: Panel, regrets: dict[str, Any], t: Any) -> None:
     """Every curve's mean, least and most, and the baseline."""
     for name, regret in regrets.items():
-        middle, low, high = regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)
-        style.band(axes, t, middle, low, high, roles(panel)[name])
+        style.band(axes, t, regret, roles(panel)[name])
     style.line(axes, t, panel.slope * t, style.FLOOR)
     axes.set_xlim(0, t[-1])
     axes.set_ylim(bottom=0)
 
 
-def _promise(axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, end: float) -> None:
+def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
     """``end``: the play at which the panel ends."""
+    panel, t = runs.panel, runs.t
     what = "Reward received" if panel.promises_reward else "t·MV"
     axes.set_title(f"{what} minus the floor, in the worst run")
     axes.set_xlabel("play")
     axes.set_ylabel(f"{'reward' if panel.promises_reward else what} above the floor")
-    worst = {name: curves(frame, name, "slack").min(axis=0) for name in panel.names()}
-    reach = max(1.0, *(-curves(frame, name, "minimum_slack").min() for name in worst))
+    worst = {name: runs.of(name, "slack").min(axis=0) for name in panel.names()}
+    reach = max(1.0, *(-runs.of(name, "minimum_slack").min() for name in worst))
     axes.set_xlim(0, end)
     axes.set_ylim(-_DEPTH * reach, _HEIGHT * reach)
     _slacks(axes, panel, worst, t)
@@ -136,7 +136,7 @@ def _promise(axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, end: float) 
             place[0], place[1] + 0.03, "below the floor",
             transform=axes.transAxes, va="center", color=style.QUIET, style="italic",
         )  # fmt: skip
-    _name_curves(axes, panel, frame, t, worst)
+    _name_curves(axes, runs, worst)
 
 
 def _slacks(axes: Axes, panel: Panel, worst: dict[str, Any], t: Any) -> None:
@@ -147,17 +147,15 @@ def _slacks(axes: Axes, panel: Panel, worst: dict[str, Any], t: Any) -> None:
         style.line(axes, t, slack, roles(panel)[name])
 
 
-def _name_curves(
-    axes: Axes, panel: Panel, frame: pl.DataFrame, t: Any, worst: dict[str, Any]
-) -> None:
+def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Any]) -> None:
     """Name each curve, and tell the least it ever had over all runs and all plays.
 
     A curve is named at its lowest point if that is below the floor, else where it ends or leaves.
     """
-    end, top = axes.get_xlim()[1], axes.get_ylim()[1]
+    t, end, top = runs.t, axes.get_xlim()[1], axes.get_ylim()[1]
     ends = []
-    for name, curve in roles(panel).items():
-        least = curves(frame, name, "minimum_slack").min(axis=0)
+    for name, curve in roles(runs.panel).items():
+        least = runs.of(name, "minimum_slack").min(axis=0)
         words = f"{name}: least {brief(least[-1])}"
         if least[-1] < 0:
             spot = int((least > least[-1]).sum())
@@ -183,16 +181,11 @@ _READ_THEORY = (
 )
 
 
-def draw_theory(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
+def draw_theory(runs: PanelRuns, stem: Path) -> str:
     """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption."""
-    found, t = theorems(panel, frame), plays(frame)
-    below = "\n".join(
-        [
-            setting(panel, frame),
-            f"{_READ_THEORY} {_default_plays(panel, frame)}",
-            *map(_said, found),
-        ]
-    )
+    panel, t, found = runs.panel, runs.t, theorems(runs)
+    read = f"{_READ_THEORY} {_default_plays(runs)}"
+    below = "\n".join([setting(runs), read, *map(_said, found)])
     title = f"{panel.title}: the theorems"
     with style.sheet(title, below, size=(9.5, 4.4)) as (figure, (axes,)):
         dress = roles(panel)
@@ -207,7 +200,7 @@ def draw_theory(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
         late = t[t >= 10] if t[-1] >= 100 else t
         ends, top = [], 1.0
         for name, curve in dress.items():
-            mean = curves(frame, name, "regret").mean(axis=0)
+            mean = runs.of(name, "regret").mean(axis=0)
             style.line(axes, t, np.maximum(mean, 1e-3), curve)
             ends.append((float(mean[-1]), name, curve))
             top = max(top, float(mean[-1]))
@@ -228,12 +221,12 @@ def draw_theory(panel: Panel, frame: pl.DataFrame, stem: Path) -> str:
     return below
 
 
-def _default_plays(panel: Panel, frame: pl.DataFrame) -> str:
+def _default_plays(runs: PanelRuns) -> str:
     """What the default plays should be, beside what they are."""
-    count = predicted_default_plays(panel, frame)
+    panel, count = runs.panel, predicted_default_plays(runs)
     if count is None:
         return "No formula predicts the default plays here."
-    made = curves(frame, panel.guarded, "default_plays")[:, -1].mean()
+    made = runs.last(panel.guarded, "default_plays").mean()
     return (
         f"Default plays foretold from {panel.unguarded}'s realised regret: {count['mean']:,.0f} in "
         f"the mean; made: {made:,.0f}."
@@ -265,43 +258,31 @@ _RIGHT = (
 )
 
 
-def caption(panel: Panel, frame: pl.DataFrame) -> str:
-    """Three paragraphs for the tidy rows of one panel."""
-    return "\n".join([
-        f"{setting(panel, frame)} {_choices(panel)}",
-        _LEFT.format(panel.words, _rival(panel)),
-        _RIGHT.format(panel.words, panel.pays, _verdict(panel, frame)),
-    ])  # fmt: skip
-
-
-def setting(panel: Panel, frame: pl.DataFrame) -> str:
-    """Whose setting it is, what it is, and how many runs of it there are."""
-    origin = (
-        f"Setting of {panel.source}" if panel.source else "A setting that the paper does not show"
-    )
-    runs = frame.get_column("run").n_unique()
-    stopped = f" (stopped: {panel.runs} were asked for)" if runs < panel.runs else ""
+def caption(runs: PanelRuns) -> str:
+    """Three paragraphs for the runs of one panel."""
+    panel = runs.panel
+    chosen, rival, kept = ", ".join(panel.choices), panel.words.rival, []
+    if panel.worth > panel.top:
+        rival = "the default, which is better than every arm (μ* stands for it)"
+    for name in panel.names():
+        below = int(runs.last(name, "violating_rounds").sum())
+        least = float(runs.of(name, "minimum_slack").min())
+        kept.append(f"{name} {below:,}" + (f" (up to {plain(-least)} short)" if below else ""))
     return (
-        f"{origin}: {panel.setting}; {counted(runs, 'run')}{stopped}. {panel.guarded} is the "
+        f"{setting(runs)} Choices of ours, on which the paper is silent: {chosen}. "
+        f"{panel.words.remark}\n{_LEFT.format(panel.words, rival)}\n"
+        f"{_RIGHT.format(panel.words, panel.pays, ', '.join(kept))}"
+    )
+
+
+def setting(runs: PanelRuns) -> str:
+    """Whose setting it is, what it is, and how many runs of it there are."""
+    panel, count = runs.panel, runs.count
+    origin = "A setting that the paper does not show"
+    if panel.source:
+        origin = f"Setting of {panel.source}"
+    stopped = f" (stopped: {panel.runs} were asked for)" if count < panel.runs else ""
+    return (
+        f"{origin}: {panel.setting}; {counted(count, 'run')}{stopped}. {panel.guarded} is the "
         "algorithm as printed: the default does not compete with the arms."
     )
-
-
-def _choices(panel: Panel) -> str:
-    chosen = ", ".join(panel.choices)
-    return f"Choices of ours, on which the paper is silent: {chosen}. {panel.words.remark}"
-
-
-def _rival(panel: Panel) -> str:
-    if panel.worth > panel.top:
-        return "the default, which is better than every arm (μ* stands for it)"
-    return panel.words.rival
-
-
-def _verdict(panel: Panel, frame: pl.DataFrame) -> str:
-    parts = []
-    for name in panel.names():
-        below = int(curves(frame, name, "violating_rounds")[:, -1].sum())
-        least = float(curves(frame, name, "minimum_slack").min())
-        parts.append(f"{name} {below:,}" + (f" (up to {plain(-least)} short)" if below else ""))
-    return ", ".join(parts)

@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
-from typing import Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from surefoot._exact import exact
-from surefoot.agents.agent import Agent
-from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
-from surefoot.theory import Bound
+
+if TYPE_CHECKING:
+    from surefoot.agents.agent import Agent
+    from surefoot.environments import Environment
+    from surefoot.theory import Bound
 
 M = TypeVar("M", bound=BaseModel)
-Bounds = Sequence[tuple[str, Callable[[], Bound]]]
+Bounds = Sequence[tuple[str, Callable[[], "Bound"]]]
 """Of some agents, by name, a bound on its regret; asking for it may be refused."""
 MEASURES = (
     "regret", "regular_regret", "default_regret", "default_plays", "received", "slack",
@@ -26,24 +28,31 @@ _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _KINDS = {"int_": "an int", "float_": "a number", "bool_": "true or false"}
 
 
-def ours(words: str, **limits: Any) -> Any:
-    """A field on which the paper is silent; ``words`` say in the caption what we chose."""
-    return Field(json_schema_extra={"words": words}, **limits)
+def ours(words: str, option: str | None = None, **limits: Any) -> Any:
+    """A field on which the paper is silent; ``words`` say in the caption what we chose.
+
+    ``option`` is the help of the option of this name; without it there is none.
+    """
+    return Field(json_schema_extra={"words": words}, description=option, **limits)
 
 
 class Words(NamedTuple):
     """How the captions and figures of a problem speak."""
 
-    regret: str
+    arms: str
+    """The arms in a few words, for a title, written of a panel ``p``."""
+    setting: str
+    """The arms, the default and alpha, for a caption, written of a panel ``p``."""
     rival: str
     """What regret is against."""
-    baseline: str
-    """The regret of one who earns exactly the floor."""
-    earned: str
-    """What is held against the floor."""
-    floor: str
     remark: str
     """Which algorithm is shown, and what the figure depends on."""
+    regret: str = "pseudo-regret"
+    baseline: str = "t·(μ* - (1-α)·μ0)"
+    """The regret of one who earns exactly the floor."""
+    earned: str = "reward received"
+    """What is held against the floor."""
+    floor: str = "(1-α)·μ0·t"
 
 
 class Panel(BaseModel):
@@ -63,14 +72,16 @@ class Panel(BaseModel):
     model_config = ConfigDict(frozen=True, extra="forbid")
 
     problem: str
-    alpha: float = Field(gt=0, lt=1)
+    alpha: float = Field(
+        gt=0, lt=1, description="Fraction of the default's reward one is willing to lose"
+    )
     source: str | None = None
     """The figure this panel is printed as; None for a setting of the user's."""
     because: str | None = None
     """Why its horizon is not that of the other panels."""
-    runs: int = Field(ge=1, le=1_000_000)
-    horizon: int = ours("horizon T = {:,}", ge=2, le=10**9)
-    seed: int = ours("seed {}", ge=0)
+    runs: int = Field(ge=1, le=1_000_000, description="Independent runs")
+    horizon: int = ours("horizon T = {:,}", "Plays in a run", ge=2, le=10**9)
+    seed: int = ours("seed {}", "Equal seeds give equal numbers", ge=0)
     ties: Literal["lowest arm"] = ours("ties to the {}")
 
     axes: ClassVar[tuple[str, ...]]
@@ -113,14 +124,9 @@ class Panel(BaseModel):
         return self.pays
 
     @property
-    @abstractmethod
-    def arms(self) -> str:
-        """The arms in a few words, for a title."""
-
-    @property
-    @abstractmethod
     def setting(self) -> str:
         """The arms, the default and alpha, for a caption."""
+        return self.words.setting.format(p=self)
 
     @abstractmethod
     def bounds(self) -> Bounds:
@@ -144,14 +150,14 @@ class Panel(BaseModel):
     @property
     def choices(self) -> list[str]:
         """What we chose, in words, and why where that is noted."""
-        fields = type(self).model_fields
-        extras: list[Any] = [fields[name].json_schema_extra for name in self.chosen()]
-        pairs = zip(self.chosen(), extras, strict=True)
-        reasons = {"horizon": f" ({self.because})"} if self.because else {}
-        return [
-            extra["words"].format(getattr(self, name)) + reasons.get(name, "")
-            for name, extra in pairs
-        ]
+        fields: dict[str, Any] = dict(type(self).model_fields)
+        said = {
+            name: fields[name].json_schema_extra["words"].format(getattr(self, name))
+            for name in self.chosen()
+        }
+        if self.because:
+            said["horizon"] += f" ({self.because})"
+        return list(said.values())
 
     @property
     def place(self) -> dict[str, Any]:
@@ -172,7 +178,12 @@ class Panel(BaseModel):
     @property
     def title(self) -> str:
         """The first line of a figure."""
-        return f"{self.guarded} on {self.arms}: α = {self.alpha:g}, the default pays {self.pays:g}"
+        arms = self.words.arms.format(p=self)
+        return f"{self.guarded} on {arms}: α = {self.alpha:g}, the default pays {self.pays:g}"
+
+    def level(self, delta: float | str) -> float:
+        """A comparator's delta as a number."""
+        return 1 / self.horizon if delta == "1/T" else float(delta)
 
     @property
     def slope(self) -> float:

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot.study.files import replacing
-from surefoot.study.findings import RULES, UNDECIDED
+from surefoot.study.findings import FOUND, RULES, UNDECIDED
 from surefoot.study.numbers import brief, plain
 from surefoot.study.panel import Panel
 from surefoot.study.verdict import EACH, tally
@@ -50,22 +50,7 @@ _OPENING = """<header><h1>Conservative bandits: the study</h1>
 Problems” (AAAI 2021), done again with Surefoot. The paper prints no numbers and is silent on the
 horizon and more: what was chosen by us stands under each figure. No number here is the
 paper's.</p></header>"""
-_MEASURES = {
-    "regret": "regret at T",
-    "regular_regret": "of it due to regular arms",
-    "default_regret": "of it due to the default",
-    "default_plays": "default plays",
-    "violating_rounds": "plays below the floor",
-    "minimum_slack": "minimum slack",
-}
 _NO_RIVAL = '<td class="none">no rival</td>'
-_SHORT = {
-    "kept": "constraint kept",
-    "flat": "default plays stop",
-    "lower": "lower regret than the conservative rival",
-    "constant": "extra regret constant",
-    "early": "unguarded policy falls below the floor",
-}
 
 
 def write_report(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> None:
@@ -123,14 +108,14 @@ def _heading(panel: Panel) -> str:
 
 def _claims(pages: Sequence[Page]) -> str:
     """A row a panel, a column a claim."""
-    head = "".join(f'<th scope="col">{escape(short)}</th>' for short in _SHORT.values())
+    head = "".join(f'<th scope="col">{escape(rule.short)}</th>' for rule in RULES.values())
     rows = []
     for page in pages:
         found = {claim["key"]: claim["holds"] for claim in page.found["claims"]}
-        cells = "".join(_verdict(found[key]) if key in found else _NO_RIVAL for key in _SHORT)
+        cells = "".join(_verdict(found[key]) if key in found else _NO_RIVAL for key in RULES)
         rows.append(f'<tr><th scope="row">{_link(page)}</th>{cells}</tr>')
     rules = "".join(
-        f"<dt>{escape(short)}</dt><dd>{escape(RULES[key])}.</dd>" for key, short in _SHORT.items()
+        f"<dt>{escape(rule.short)}</dt><dd>{escape(rule.holds)}.</dd>" for rule in RULES.values()
     )
     return (
         '<section id="claims"><h2>The paper\'s claims, in our runs</h2>'
@@ -179,7 +164,7 @@ def _figure(panel: Panel, path: Path, caption: str) -> str:
 
 def _numbers(panel: Panel, found: dict[str, Any]) -> str:
     extra = {name: name.replace("_", " ") for name in panel.extra_measures}
-    heads = {**_MEASURES, **extra}
+    heads = {**FOUND, **extra}
     rows = [
         [agent["name"], *(_spread(agent[measure]) for measure in heads)]
         for agent in found["agents"]

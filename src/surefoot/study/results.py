@@ -227,13 +227,22 @@ def of_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
     return frame.filter(problem=panel.problem, **panel.place)
 
 
-def curves(frame: pl.DataFrame, name: str, measure: str) -> Any:
-    """One agent's measure in one panel, as an array of shape (runs, checkpoints)."""
-    rows = frame.filter(agent=name).sort("run", "t")
-    values = rows.get_column(measure).to_numpy()
-    return np.reshape(values, (rows.get_column("run").n_unique(), -1))
+class PanelRuns:
+    """The finished runs of one panel, by agent and measure, from its rows.
 
+    ``t``: the checkpoints, ascending; ``count``: how many runs there are.
+    """
 
-def plays(frame: pl.DataFrame) -> Any:
-    """The checkpoints, ascending."""
-    return frame.get_column("t").unique().sort().to_numpy()
+    def __init__(self, panel: Panel, frame: pl.DataFrame) -> None:
+        self.panel, self.frame = panel, frame
+        self.count = frame.get_column("run").n_unique()
+        self.t = frame.get_column("t").unique().sort().to_numpy()
+
+    def of(self, name: str, measure: str) -> Any:
+        """One agent's measure, as an array of shape (runs, checkpoints)."""
+        rows = self.frame.filter(agent=name).sort("run", "t")
+        return np.reshape(rows.get_column(measure).to_numpy(), (self.count, -1))
+
+    def last(self, name: str, measure: str) -> Any:
+        """One agent's measure at the horizon, run by run."""
+        return self.of(name, measure)[:, -1]

@@ -125,12 +125,13 @@ def sheet(
         yield figure, panels
 
 
-def band(axes: Axes, x: Any, middle: Any, low: Any, high: Any, curve: Curve) -> None:
-    """Mean as a line, least and most over the runs as a band with edges."""
+def band(axes: Axes, x: Any, runs: Any, curve: Curve) -> None:
+    """Mean of the runs as a line, least and most as a band with edges."""
+    low, high = runs.min(axis=0), runs.max(axis=0)
     axes.fill_between(x, low, high, color=curve.colour, alpha=0.14, linewidth=0)
     for edge in (low, high):
         axes.plot(x, edge, color=curve.colour, linestyle="-", linewidth=0.6, alpha=0.7)
-    line(axes, x, middle, curve)
+    line(axes, x, runs.mean(axis=0), curve)
 
 
 def line(axes: Axes, x: Any, y: Any, curve: Curve) -> None:

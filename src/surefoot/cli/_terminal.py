@@ -1,0 +1,213 @@
+"""Words, progress and tables for whatever terminal there is."""
+
+from __future__ import annotations
+
+import codecs
+import json
+import sys
+import warnings
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+import typer
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.progress import Progress
+    from rich.table import Table
+
+    from surefoot.study.backtest import Backtest, Findings
+    from surefoot.study.outlook import Outlook, Prospects
+
+
+_ALIKE = {
+    "\N{EN DASH}": "-", "\N{EM DASH}": "-", "\N{MINUS SIGN}": "-", "\N{MIDDLE DOT}": "-",
+    "\N{BULLET}": "*", "\N{HORIZONTAL ELLIPSIS}": "...", "\N{MULTIPLICATION SIGN}": "x",
+    "\N{PLUS-MINUS SIGN}": "+/-", "\N{NO-BREAK SPACE}": " ",
+}  # fmt: skip
+_NAME = "surefoot.legible"
+
+
+def _legible(error: UnicodeError) -> tuple[str, int]:
+    """A codec's way out: our own marks in ASCII, any other character by its number."""
+    if not isinstance(error, UnicodeEncodeError):
+        raise error
+    said = error.object[error.start : error.end]
+    spelled = (_ALIKE.get(one) or one.encode("ascii", "backslashreplace").decode() for one in said)
+    return "".join(spelled), error.end
+
+
+codecs.register_error(_NAME, _legible)
+
+
+@contextmanager
+def legible() -> Iterator[None]:
+    """Let stdout and stderr print anything, and a warning be one line, until the block ends.
+
+    >>> "\\N{MINUS SIGN}1 \\N{LATIN SMALL LETTER U WITH DIAERESIS}".encode("ascii", _NAME)
+    b'-1 \\\\xfc'
+    """
+    changed = []
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            changed.append((stream, stream.errors))
+            stream.reconfigure(errors=_NAME)
+    before = warnings.showwarning
+    warnings.showwarning = _told
+    try:
+        yield
+    finally:
+        warnings.showwarning = before
+        for stream, errors in changed:
+            if not stream.closed:
+                stream.reconfigure(errors=errors)
+
+
+class Unwritten(OSError):
+    """What a command says cannot be written: its output, and no file that it works on."""
+
+
+@contextmanager
+def telling() -> Iterator[None]:
+    """Name what fails in here as output that is not written; a closed pipe stays what it is."""
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        raise Unwritten(error.errno, f"the output cannot be written: {error.strerror}") from error
+
+
+def echo(message: str, *, err: bool = False) -> None:
+    """Print a line in the encoding of its stream: typer's own sends UTF-8 where that is ASCII."""
+    stream = sys.stderr if err else sys.stdout
+    if stream is not None:  # as in a process without a terminal
+        with telling():
+            stream.write(f"{message}\n")
+            stream.flush()
+
+
+def _told(message: Warning | str, *_: Any, **__: Any) -> None:
+    echo(f"warning: {' '.join(str(message).split())}", err=True)
+
+
+def echo_json(text: str) -> None:
+    """Print JSON as it is, or in ASCII where stdout cannot: either way it means the same."""
+    try:
+        text.encode(getattr(sys.stdout, "encoding", None) or "utf-8")
+    except UnicodeEncodeError:
+        text = json.dumps(json.loads(text), indent=2)
+    echo(text)
+
+
+A = TypeVar("A", bound="Backtest | Outlook")
+F = TypeVar("F", bound="Findings | Prospects")
+
+
+class Watched(NamedTuple):
+    """How many runs there were to be, and whether Ctrl-C stopped them."""
+
+    total: int
+    stopped: bool
+
+
+def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
+    """Draw steps of (doing, runs done, runs) until they end or Ctrl-C stops them.
+
+    The first step is taken before the bar appears: what does not fit is told without one.
+    """
+    total = 0
+    try:
+        _, done, total = next(steps)
+        with _bar("runs") as bar:
+            task = bar.add_task("starting", completed=done, total=total)
+            for doing, done, _ in steps:
+                if doing == "compiling":
+                    bar.console.print("compiling the engine for this machine, once")
+                bar.update(task, description=doing, completed=done)
+    except KeyboardInterrupt:
+        return Watched(total, stopped=True)
+    return Watched(total, stopped=False)
+
+
+@contextmanager
+def drawing(total: int, what: str) -> Iterator[Callable[[], None]]:
+    """Go on with the bar while figures are drawn; call what it gives after each of them."""
+    with _bar(what) as bar:
+        task = bar.add_task("drawing", total=total)
+        yield lambda: bar.advance(task)
+
+
+def _bar(what: str) -> Progress:
+    """What is done, how much of it, and for how long."""
+    from rich.console import Console
+    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+
+    columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
+    console = Console(stderr=True, highlight=False)
+    return Progress(*columns, TextColumn(what), TimeElapsedColumn(), console=console)
+
+
+def carry_out(
+    asked: A, found_in: Callable[[A], F], out: Path, overwrite: bool, workers: int | None
+) -> tuple[F, dict[str, Any]]:
+    """Do the runs of a backtest or a plan, and write what is found in them to a folder."""
+    from surefoot.study.experiment import claim, write
+
+    claim(asked, out, overwrite=overwrite)
+    if watch(asked.steps(workers)).stopped:
+        tell("stopped: nothing was written")
+        raise typer.Exit(130)
+    found = found_in(asked)
+    with drawing(1, "chart") as drawn:
+        summary = write(found, out)
+        drawn()
+    return found, summary
+
+
+def tell(message: str) -> None:
+    """One line on stderr, as it is."""
+    echo(message, err=True)
+
+
+_WIDEST = 10_000
+_LEAST_NAME = 9
+"""Columns that the name of a row can do with, where it may be wrapped."""
+
+
+def show_table(console: Console, table: Table) -> None:
+    """Print a table; where the terminal is too narrow, row by row, a line for each figure.
+
+    rich would cut numbers, and in the end the names of the rows.
+    """
+    from rich.cells import cell_len
+
+    first, *others = table.columns
+    needs = console.measure(table, options=console.options.update(width=_WIDEST)).maximum
+    if not first.no_wrap:
+        needs -= max(0, *(cell_len(str(name)) - _LEAST_NAME for name in first.cells))
+    if needs <= console.width:
+        console.print(table)
+        return
+    for row, name in enumerate(first.cells):
+        console.print(_joined(name), style="bold")
+        for column in others:
+            cell = _joined(list(column.cells)[row])
+            if cell:
+                console.print(f"  {_joined(column.header)}: {cell}")
+    console.print("", table.caption or "", sep="\n")
+
+
+def _joined(cell: object) -> str:
+    """A cell of several lines in one; least to most behind the mean, in brackets."""
+    line, *more = str(cell).split("\n")
+    spread = more and " to " in more[-1]
+    return f"{line} ({' '.join(more)})" if spread else " ".join([line, *more])
+
+
+def spread(values: dict[str, float], written: Callable[[float], str]) -> str:
+    """Mean, and below it least and most, unless all are one."""
+    mean, low, high = (written(values[key]) for key in ("mean", "min", "max"))
+    return mean if low == high else f"{mean}\n{low} to {high}"
