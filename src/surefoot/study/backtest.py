@@ -14,15 +14,13 @@ import numpy as np
 from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor, Terms
-from surefoot.policies import KLUCB, UCB1
-from surefoot.simulation import Plan, Result
-from surefoot.simulation.checks import positive
+from surefoot.floors import RewardFloor
+from surefoot.simulation import Plan
 from surefoot.simulation.result import spread
 from surefoot.study import flights, log, self_funding
 from surefoot.study.files import versions
 from surefoot.study.numbers import amount, counted, full
-from surefoot.study.runs import Simulation
+from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin, side
 
 if TYPE_CHECKING:
@@ -35,14 +33,8 @@ JOINED: Final = "unguarded, default among its arms"
 
 AGENTS: Final = (GUARDED, UNGUARDED, JOINED)
 
-POLICIES: Final = {"klucb": ("KL-UCB", KLUCB), "ucb1": ("UCB1", UCB1)}
-
 GIVEN: Final = "given"
 """A reward range that the user vouches for."""
-MAX_ARMS: Final = 1_000
-"""A column with more labels than this is hardly the arm, and its replay would not end."""
-MAX_RUNS: Final = 10_000
-"""All runs are held in memory, about 70 kB each."""
 FEW_ROWS: Final = 30
 """Arms with fewer rows are named: resampling a handful shows the handful, not the arm."""
 
@@ -141,12 +133,8 @@ class Backtest(Simulation):
         seed: Any = 0,
         reward_range: tuple[Any, Any] | None = None,
     ) -> None:
-        if policy not in POLICIES:
-            known = " or ".join(map(repr, POLICIES))
-            raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
-        self.subject, self.policy, self.runs = subject, policy, positive(runs, "runs")
-        if runs > MAX_RUNS:
-            raise InvalidInput(f"runs = {runs:,} is above {MAX_RUNS:,}; the spread needs no more")
+        super().__init__(policy, runs)
+        self.subject = subject
         self.environment = ReplayLog(subject.frame, subject.default, reward_range=reward_range)
         joined = self.environment.with_default()
         if joined.n_arms > MAX_ARMS:
@@ -155,7 +143,13 @@ class Backtest(Simulation):
                 "is that column the arm?"
             )
         self.range_is, bounds = _bounds(joined, reward_range)
-        self.value = _earning(self.environment.default_mean, subject.default)
+        mean = self.environment.default_mean
+        if mean is None or mean <= 0:
+            raise InvalidInput(
+                f"the default {subject.default!r} pays {float(mean or 0):g} a play in the log; a "
+                "floor needs a default that earns: shift the rewards"
+            )
+        self.value = mean
         self.floor = RewardFloor(self.value, subject.alpha if alpha is None else alpha, bounds)
         explorable(self.floor)
         self.rows = sum(joined.rows)
@@ -204,14 +198,10 @@ class Backtest(Simulation):
 
     def settings(self) -> dict[str, Any]:
         """What decides the numbers, as ``summary.json`` holds it; known before the runs are."""
-        low, high = self.floor.reward_range
+        (low, high), subject = self.floor.reward_range, self.subject
+        logged = {"rows": self.rows, "arms": self.arms}
         return {
-            "log": {
-                "title": self.subject.title,
-                "source": self.subject.source,
-                "rows": self.rows,
-                "arms": self.arms,
-            },
+            "log": {"title": subject.title, "source": subject.source, **logged},
             "default": {"arm": self.subject.default, "value": float(self.value)},
             "alpha": float(self.floor.alpha),
             "floor": float(self.least),
@@ -224,19 +214,6 @@ class Backtest(Simulation):
         }
 
 
-def gain(result: Result, name: str) -> Any:
-    """Reward above that of the default alone, whose plays bring exactly 0: (runs, checkpoints).
-
-    The slack less what as many default plays would have deposited, and the reserve.
-    """
-    floor = result.plan.agents[name].floor
-    assert isinstance(floor, RewardFloor)
-    terms, places = floor.terms(), floor.places
-    deposits = result.plan.checkpoints * (terms.value - terms.floor)
-    reserve = int(floor.reserve.scaleb(places))
-    return result.measure(name, "slack") - (deposits + reserve) / 10.0**places
-
-
 def listed(arms: Sequence[Any]) -> str:
     """Some labels in a sentence.
 
@@ -244,30 +221,6 @@ def listed(arms: Sequence[Any]) -> str:
     ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ...')
     """
     return ", ".join(map(str, arms[:8])) + (", ..." if len(arms) > 8 else "")
-
-
-def explorable(floor: RewardFloor) -> Terms:
-    """What a play moves on a constant floor. Raises InvalidInput if a default play adds nothing.
-
-    >>> explorable(RewardFloor(0.5, 0.1)).deposit
-    50000000
-    """
-    terms = floor.terms()
-    if not terms.deposit:
-        raise InvalidInput(
-            f"alpha = {floor.alpha} of default = {floor.default} is less than the books' unit, "
-            f"10**{-floor.places}: nothing would ever be explored; take a larger alpha"
-        )
-    return terms
-
-
-def _earning(mean: Decimal | None, default: Any) -> Decimal:
-    if mean is None or mean <= 0:
-        raise InvalidInput(
-            f"the default {default!r} pays {float(mean or 0):g} a play in the log; a floor needs a "
-            "default that earns: shift the rewards"
-        )
-    return mean
 
 
 def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
@@ -284,35 +237,6 @@ def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
         )
     return "the log's own least and greatest reward", (low, high)
 
-
-SETTING = (
-    "{source} {policy} over the arms besides {default}, {runs:,} runs of {horizon:,} {play}s, seed "
-    "{seed}. Guarded at alpha = {alpha:g}: after every {play} at least {share:.10g} % of what "
-    "always {default} is known to be worth; {default} is also played where no arm looks better. "
-    'Unguarded: the same policy on the same noise, without a guard; "{joined}" may choose '
-    "{default} too, for what it then pays."
-)
-CREDIT = (
-    "The default is credited at its known value: each play of {default} counts as {value}, its "
-    "logged mean, whatever it would really pay. The floor is a promise about explored reward plus "
-    "default plays at that value."
-)
-BOOTSTRAP = (
-    "A bootstrap of the log, not a causal claim: each play draws one of its arm's logged rewards "
-    "again, as if they did not depend on when, where and for whom it was used. {sure}"
-)
-SURE = (
-    "The mean gain of the guarded policy, {gain}, is known to ± {margin}, at 95 % by Student's t: "
-    "that is what more runs may change, not how far the log may mislead."
-)
-LEVEL = "No guarded run gained or lost anything against the default."
-ASSUMED = (
-    "Our assumption: no reward ever leaves [{low}, {high}] ({range}). The guarantee rests on a "
-    "sure bound; --reward-range gives yours."
-)
-CLAIMED = "Your claim: no reward leaves [{low}, {high}]. The guarantee rests on it."
-CUT = '"{default}" is {label}.'
-FEW = "Fewer than {least} rows: {few}. Drawing a handful again shows the handful, not the arm."
 
 SHOWN_ARMS = 12
 
@@ -341,15 +265,16 @@ class Findings:
 
     def headline(self) -> str:
         """What was found, in one line."""
-        backtest = self.backtest
-        first = backtest.first_exploration
+        backtest, agent = self.backtest, self.agent(GUARDED)
+        kept, first = f"in none of {counted(backtest.runs, 'run')}", backtest.first_exploration
+        if agent["worst_shortfall"] > 0:
+            kept = f"up to {amount(agent['worst_shortfall'])}"
+        found = f"{self._found()}, {kept} below the floor"
         if backtest.horizon < first:
             found = (
                 f"the horizon ({backtest.horizon:,}) is shorter than the wait ({first:,} "
                 f"{backtest.subject.play}s until the first exploration), so nothing can be explored"
             )
-        else:
-            found = f"{self._found()}, {self._kept()}"
         return f"{backtest.subject.title}: {found}"
 
     def _found(self) -> str:
@@ -366,12 +291,6 @@ class Findings:
         off = few(backtest.runs) or f"± {amount(margin(gains))}"
         return f"not decided: {amount(mean, signed=True)} {reward} against {always} ({off})"
 
-    def _kept(self) -> str:
-        agent, runs = self.agent(GUARDED), self.backtest.runs
-        if agent["worst_shortfall"] > 0:
-            return f"up to {amount(agent['worst_shortfall'])} below the floor"
-        return f"in none of {counted(runs, 'run')} below the floor"
-
     @property
     def outcome(self) -> bool | None:
         """Whether exploring paid, guarded; None where these runs do not tell."""
@@ -379,50 +298,67 @@ class Findings:
 
     def notes(self) -> list[str]:
         """How it was found, and what the numbers are and are not; a paragraph each."""
-        backtest = self.backtest
-        subject, floor = backtest.subject, backtest.floor
-        words = {
-            "source": subject.source,
-            "play": subject.play,
-            "policy": POLICIES[backtest.policy][0],
-            "default": backtest.shown,
-            "label": textwrap.shorten(str(subject.default), 120, placeholder="…"),
-            "joined": self.called(JOINED),
-            "runs": backtest.runs,
-            "horizon": backtest.horizon,
-            "seed": backtest.seed,
-            "alpha": float(floor.alpha),
-            "share": float(100 - 100 * floor.alpha),
-            "value": full(float(backtest.value)),
-            "low": full(float(floor.reward_range[0]), figures=6),
-            "high": full(float(floor.reward_range[1]), figures=6),
-            "range": backtest.range_is,
-            "least": FEW_ROWS,
-            "few": listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]),
-        }
-        claim = CLAIMED if backtest.range_is == GIVEN else ASSUMED
-        notes = [SETTING, CREDIT, BOOTSTRAP.replace("{sure}", self._sure()), claim]
-        if backtest.shown != words["label"]:
-            notes[0] += f" {CUT}"
-        if words["few"]:
-            notes.append(FEW)
-        return [note.format(**words) for note in notes]
+        backtest, subject, floor = self.backtest, self.backtest.subject, self.backtest.floor
+        default, play = backtest.shown, subject.play
+        notes = [
+            (
+                f"{subject.source} {POLICIES[backtest.policy][0]} over the arms besides {default}, "
+                f"{backtest.runs:,} runs of {backtest.horizon:,} {play}s, seed {backtest.seed}. "
+                f"Guarded at alpha = {float(floor.alpha):g}: after every {play} at least "
+                f"{float(100 - 100 * floor.alpha):.10g} % of what always {default} is known to be "
+                f"worth; {default} is also played where no arm looks better. Unguarded: the same "
+                f'policy on the same noise, without a guard; "{self.called(JOINED)}" may choose '
+                f"{default} too, for what it then pays."
+            ),
+            (
+                f"The default is credited at its known value: each play of {default} counts as "
+                f"{full(float(backtest.value))}, its logged mean, whatever it would really pay. "
+                "The floor is a promise about explored reward plus default plays at that value."
+            ),
+            (
+                "A bootstrap of the log, not a causal claim: each play draws one of its arm's "
+                "logged rewards again, as if they did not depend on when, where and for whom it "
+                f"was used. {self._sure()}"
+            ),
+        ]
+        low, high = (full(float(end), figures=6) for end in floor.reward_range)
+        if backtest.range_is == GIVEN:
+            notes.append(
+                f"Your claim: no reward leaves [{low}, {high}]. The guarantee rests on it."
+            )
+        else:
+            notes.append(
+                f"Our assumption: no reward ever leaves [{low}, {high}] ({backtest.range_is}). "
+                "The guarantee rests on a sure bound; --reward-range gives yours."
+            )
+        label = textwrap.shorten(str(subject.default), 120, placeholder="…")
+        if default != label:
+            notes[0] += f' "{default}" is {label}.'
+        if rare := listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]):
+            notes.append(
+                f"Fewer than {FEW_ROWS} rows: {rare}. Drawing a handful again shows the handful, "
+                "not the arm."
+            )
+        return notes
 
     def _sure(self) -> str:
         """How far the mean over the runs may be off."""
-        lack = few(self.backtest.runs)
-        if lack:
+        if lack := few(self.backtest.runs):
             return f"No verdict: {lack}."
         gains = self.measure(GUARDED, "gain")[:, -1]
         if not gains.any():
-            return LEVEL
+            return "No guarded run gained or lost anything against the default."
         mean = amount(float(gains.mean()), signed=True)
-        return SURE.format(gain=mean, margin=amount(margin(gains)))
+        return (
+            f"The mean gain of the guarded policy, {mean}, is known to ± {amount(margin(gains))}, "
+            "at 95 % by Student's t: that is what more runs may change, not how far the log may "
+            "mislead."
+        )
 
     def measure(self, name: str, measure: str) -> Any:
         """As ``Result.measure``; and "gain", reward received above always playing the default."""
         if measure == "gain":
-            return gain(self.results[name], name)
+            return gain(self.results[name], name, self.backtest.floor)
         return self.results[name].measure(name, measure)
 
     @property
@@ -432,7 +368,7 @@ class Findings:
 
         tables = []
         for result in dict.fromkeys(self.results.values()):
-            gains = [gain(result, name).ravel() for name in result.agents]
+            gains = [gain(result, name, self.backtest.floor).ravel() for name in result.agents]
             tables.append(result.frame.with_columns(gain=pl.Series(np.concatenate(gains))))
         return pl.concat(tables)
 
@@ -472,15 +408,15 @@ class Findings:
 
     def agent(self, name: str) -> dict[str, Any]:
         """One agent's numbers at the horizon."""
-        result = self.results[name]
-        horizon, runs = self.backtest.horizon, self.backtest.runs
-        least = self.measure(name, "minimum_slack")[:, -1]
-        below = self.measure(name, "violating_rounds")[:, -1]
-        gains = self.measure(name, "gain")[:, -1]
+        result, horizon, runs = self.results[name], self.backtest.horizon, self.backtest.runs
+        least, below, gains, received = (
+            self.measure(name, measure)[:, -1]
+            for measure in ("minimum_slack", "violating_rounds", "gain", "received")
+        )
         worst = max(Decimal(0), -result.exact_minimum_slack(name))
         return {
             "name": name,
-            "received": spread(self.measure(name, "received")[:, -1]),
+            "received": spread(received),
             "gain": spread(gains),
             "gain_margin": None if few(runs) else margin(gains),
             **result.summary()[name],

@@ -19,10 +19,9 @@ from surefoot.simulation.checks import positive
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
 from surefoot.study import self_funding
-from surefoot.study.backtest import MAX_ARMS, MAX_RUNS, POLICIES, explorable, gain
 from surefoot.study.files import versions
 from surefoot.study.numbers import amount, full, percent
-from surefoot.study.runs import Simulation
+from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin
 
 PLAUSIBLE: Final = "plausible"
@@ -89,18 +88,13 @@ class Outlook(Simulation):
         runs: int = 30,
         seed: Any = 0,
     ) -> None:
-        if policy not in POLICIES:
-            known = " or ".join(map(repr, POLICIES))
-            raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
+        super().__init__(policy, runs)
         self.floor = RewardFloor(default, alpha, reward_range, reserve)
         self.terms = explorable(self.floor)
         self.means = _plausible(means, self.floor)
         self.traffic = None if traffic is None else positive(traffic, "traffic")
         ahead = AHEAD if self.traffic is None else min(MOST_AHEAD, 30 * self.traffic)
         self.horizon = ahead if horizon is None else positive(horizon, "horizon")
-        self.policy, self.runs = policy, positive(runs, "runs")
-        if runs > MAX_RUNS:
-            raise InvalidInput(f"runs = {runs:,} is above {MAX_RUNS:,}; the spread needs no more")
         self._problem = (default, alpha, self.floor.reward_range, reserve)
         self.places = self._places()
         self.scaled = self._scaled()
@@ -238,59 +232,6 @@ def _plausible(means: Sequence[Any], floor: RewardFloor) -> list[Decimal]:
     return read
 
 
-FIRST = (
-    "Sure: the first exploring play is play {first:,}{day}; {before}. It holds where each play is "
-    "reported before the next; later if rewards come late."
-)
-LOSS = (
-    "Sure: by play t at most {rate} * t + {reserve} is lost against playing the default alone, on "
-    "every path, whatever the arms pay, while no reward leaves [{low}, {high}]. A default play "
-    "counts as its known value, {value}."
-)
-FUNDS = (
-    "Sure: an arm that pays {even} or more on average funds its own exploring, (1-alpha) times the "
-    "default; of the {arms:,} planned for {funding:,} do."
-)
-SETTLES = (
-    "Predicted: in {settled:,} of {runs:,} runs the account ends able to pay for exploring; it "
-    "funds itself from play {middle} on in the middle run, {last} in the last."
-)
-NEVER = (
-    "Predicted: in none of {runs:,} runs does the account fund itself within {horizon:,} plays; "
-    "the gate is still closed at times."
-)
-POOR_ARMS = (
-    "Predicted, if no arm is as good as the default and each pays {least}: {share} of {horizon:,} "
-    "plays are the default, and {lost} is lost on average, of at most {bound}. The default "
-    "competes, so it is played ever more once the arms are known to be worse; with "
-    "default_competes=False exploring would go on for ever, with {printed} default plays in the "
-    "long run."
-)
-ALL_GOOD = (
-    "No arm planned for is worse than the default. Should none be as good after all, what is sure "
-    "above still holds."
-)
-NONE_GOOD = "No arm planned for is as good as the default: there is nothing to gain by exploring."
-ASSUMED = (
-    "The predictions are simulated, by no formula: GenCB over {policy}, the default competing, "
-    "{runs:,} runs of {horizon:,} plays, seed {seed}; the arms pay {means} on average, each reward "
-    "is {low} or {high}, and it is known at once."
-)
-UNSURE = (
-    "What is predicted is a mean over the runs: by play {horizon:,} the share of default plays is "
-    "known to ± {share_margin} of the plays and the gain to ± {gain_margin}, at 95 % by Student's "
-    "t."
-)
-SCARCE = (
-    "What is predicted is what those runs show, and may be chance: {few} to say how far it may be "
-    "off."
-)
-ROUNDED = (
-    "The books hold the default and its floor in units of 10**-{places}, rounded to the safe side: "
-    "the first exploring play may be a play later."
-)
-
-
 class Prospects:
     """An outlook whose scenarios are simulated: its numbers and its words.
 
@@ -310,11 +251,9 @@ class Prospects:
     def headline(self) -> str:
         """The plan in one line."""
         outlook = self.outlook
-        (point,) = [at for at in outlook.points() if at.plays == outlook.horizon]
-        most = full(float(point.largest_loss), figures=6)
         return (
-            f"Exploring begins at play {outlook.first_exploration:,}; at most {most} is lost in "
-            f"{outlook.horizon:,} plays"
+            f"Exploring begins at play {outlook.first_exploration:,}; at most {self._most()} is "
+            f"lost in {outlook.horizon:,} plays"
         )
 
     def share(self, name: str) -> Any:
@@ -323,7 +262,7 @@ class Prospects:
 
     def gain(self, name: str) -> Any:
         """Reward above playing the default alone: shape (runs, checkpoints)."""
-        return gain(self.outlook.results[name], "GenCB") * self._width
+        return gain(self.outlook.results[name], "GenCB", self.outlook.scaled) * self._width
 
     def funded_from(self, name: str) -> Any:
         """The checkpoint from which each run's gate is open at every later one; nan if none."""
@@ -397,66 +336,118 @@ class Prospects:
 
     def notes(self) -> list[str]:
         """What is sure, what is predicted, and under which assumptions; a paragraph each."""
-        outlook, words = self.outlook, self._words()
-        since = self._scenario(PLAUSIBLE)["funded_from"]
-        notes = [FIRST, LOSS, FUNDS, SETTLES if since else NEVER]
-        if max(outlook.means) < outlook.value:
-            notes.append(NONE_GOOD)
-        notes += [POOR_ARMS if POOR in outlook.plans else ALL_GOOD, ASSUMED]
-        if few(outlook.runs):
-            notes.append(SCARCE)
-        elif self.gain(PLAUSIBLE)[
-            :, -1
-        ].any():  # else no run explored, and there is no chance in it
-            notes.append(UNSURE)
-        if not outlook.on_lattice:
-            notes.append(ROUNDED)
-        return [note.format(**words) for note in notes]
+        return [*self._sure(), *self._predicted(), *self._assumed()]
 
-    def _words(self) -> dict[str, Any]:
-        outlook = self.outlook
-        floor, first = outlook.floor, outlook.first_exploration
-        low, high = (full(float(end), figures=6) for end in floor.reward_range)
-        most, least = max(outlook.means), min(outlook.means)
-        plausible = self._scenario(PLAUSIBLE)
-        since = plausible["funded_from"] or {"middle": 0, "last": 0}
-        day = "" if outlook.traffic is None else f", on day {-(-first // outlook.traffic):,}"
+    def _sure(self) -> list[str]:
+        outlook, floor = self.outlook, self.outlook.floor
+        first, traffic = outlook.first_exploration, outlook.traffic
+        day = "" if traffic is None else f", on day {-(-first // traffic):,}"
         before = "the default comes first" if first > 1 else "nothing has to be saved up"
-        spaced = f"{_exact(most)} to {_exact(least)}, as planned,"
-        return {
-            "first": first, "day": day, "before": before,
-            "rate": _exact(floor.alpha * outlook.value), "reserve": _exact(floor.reserve),
-            "low": low, "high": high, "value": _exact(outlook.value),
-            "even": _exact(outlook.break_even), "arms": len(outlook.means),
-            "funding": len(outlook.funding), "settled": plausible["funded_runs"],
-            "middle": f"{since['middle']:,}", "last": f"{since['last']:,}",
-            "runs": outlook.runs, "horizon": outlook.horizon, "seed": outlook.seed,
-            "means": spaced if most > least else _exact(most),
-            "policy": POLICIES[outlook.policy][0], "least": _exact(least), "places": floor.places,
-            **self._poor(), **self._margins(),
-        }  # fmt: skip
+        low, high = self._range()
+        rate, reserve = _exact(floor.alpha * outlook.value), _exact(floor.reserve)
+        return [
+            (
+                f"Sure: the first exploring play is play {first:,}{day}; {before}. It holds where "
+                "each play is reported before the next; later if rewards come late."
+            ),
+            (
+                f"Sure: by play t at most {rate} * t + {reserve} is lost against playing the "
+                "default alone, on every path, whatever the arms pay, while no reward leaves "
+                f"[{low}, {high}]. A default play counts as its known value, "
+                f"{_exact(outlook.value)}."
+            ),
+            (
+                f"Sure: an arm that pays {_exact(outlook.break_even)} or more on average funds its "
+                f"own exploring, (1-alpha) times the default; of the {len(outlook.means):,} "
+                f"planned for {len(outlook.funding):,} do."
+            ),
+        ]
 
-    def _margins(self) -> dict[str, str]:
-        """How far the means at the horizon may be off."""
-        if lack := few(self.outlook.runs):
-            return {"few": lack}
-        share, gain = (margin(of(PLAUSIBLE)[:, -1]) for of in (self.share, self.gain))
-        return {"share_margin": percent(share), "gain_margin": amount(gain)}
-
-    def _poor(self) -> dict[str, str]:
-        """The words of the scenario in which no arm is as good as the default."""
-        outlook = self.outlook
+    def _predicted(self) -> list[str]:
+        outlook, found = self.outlook, self._scenario(PLAUSIBLE)
+        runs, horizon = f"{outlook.runs:,}", f"{outlook.horizon:,}"
+        notes = [
+            (
+                f"Predicted: in none of {runs} runs does the account fund itself within {horizon} "
+                "plays; the gate is still closed at times."
+            )
+        ]
+        if since := found["funded_from"]:
+            notes = [
+                (
+                    f"Predicted: in {found['funded_runs']:,} of {runs} runs the account ends able "
+                    f"to pay for exploring; it funds itself from play {since['middle']:,} on in "
+                    f"the middle run, {since['last']:,} in the last."
+                )
+            ]
+        if max(outlook.means) < outlook.value:
+            notes.append(
+                "No arm planned for is as good as the default: there is nothing to gain by "
+                "exploring."
+            )
         if POOR not in outlook.plans:
-            return {}
-        here = next(point for point in outlook.points() if point.plays == outlook.horizon)
-        lost = -float(self.gain(POOR)[:, -1].mean())
-        found = self._scenario(POOR)
-        return {
-            "share": percent(float(self.share(POOR)[:, -1].mean())),
-            "lost": full(lost),
-            "bound": full(float(here.largest_loss), figures=6),
-            "printed": percent(found["long_run_share"]),
-        }
+            return [
+                *notes,
+                (
+                    "No arm planned for is worse than the default. Should none be as good after "
+                    "all, what is sure above still holds."
+                ),
+            ]
+        share = percent(float(self.share(POOR)[:, -1].mean()))
+        lost = full(-float(self.gain(POOR)[:, -1].mean()))
+        printed = percent(self._scenario(POOR)["long_run_share"])
+        return [
+            *notes,
+            (
+                "Predicted, if no arm is as good as the default and each pays "
+                f"{_exact(min(outlook.means))}: {share} of {horizon} plays are the default, and "
+                f"{lost} is lost on average, of at most {self._most()}. The default competes, so "
+                "it is played ever more once the arms are known to be worse; with "
+                f"default_competes=False exploring would go on for ever, with {printed} default "
+                "plays in the long run."
+            ),
+        ]
+
+    def _assumed(self) -> list[str]:
+        outlook, (low, high) = self.outlook, self._range()
+        most, least = max(outlook.means), min(outlook.means)
+        means = f"{_exact(most)} to {_exact(least)}, as planned," if most > least else _exact(most)
+        notes = [
+            (
+                "The predictions are simulated, by no formula: GenCB over "
+                f"{POLICIES[outlook.policy][0]}, the default competing, {outlook.runs:,} runs of "
+                f"{outlook.horizon:,} plays, seed {outlook.seed}; the arms pay {means} on average, "
+                f"each reward is {low} or {high}, and it is known at once."
+            )
+        ]
+        share, gains = (of(PLAUSIBLE)[:, -1] for of in (self.share, self.gain))
+        if lack := few(outlook.runs):
+            notes.append(
+                "What is predicted is what those runs show, and may be chance: "
+                f"{lack} to say how far it may be off."
+            )
+        elif gains.any():  # else no run explored, and there is no chance in it
+            notes.append(
+                f"What is predicted is a mean over the runs: by play {outlook.horizon:,} the share "
+                f"of default plays is known to ± {percent(margin(share))} of the plays and the "
+                f"gain to ± {amount(margin(gains))}, at 95 % by Student's t."
+            )
+        if not outlook.on_lattice:
+            notes.append(
+                "The books hold the default and its floor in units of "
+                f"10**-{outlook.floor.places}, rounded to the safe side: the first exploring play "
+                "may be a play later."
+            )
+        return notes
+
+    def _range(self) -> tuple[str, str]:
+        low, high = self.outlook.floor.reward_range
+        return full(float(low), figures=6), full(float(high), figures=6)
+
+    def _most(self) -> str:
+        """The most that can be lost by the horizon."""
+        (point,) = [at for at in self.outlook.points() if at.plays == self.outlook.horizon]
+        return full(float(point.largest_loss), figures=6)
 
 
 def _spread(values: Any) -> dict[str, float | None]:

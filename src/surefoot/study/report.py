@@ -65,10 +65,18 @@ def write_report(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> 
 def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
     """The report as a string; equal studies give equal ones."""
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    links = "".join(f"<li>{_link(page)}</li>" for page in pages)
+    held = tally([claim["holds"] for page in pages for claim in page.found["claims"]])
     body = [
         _OPENING,
-        _summed(pages),
-        _contents(pages),
+        (
+            f"<p><strong>The paper's claims in these runs: {held}.</strong> {EACH} "
+            '<a href="#claims">Panel by panel</a></p>'
+        ),
+        (
+            '<nav aria-labelledby="contents"><h2 id="contents">Contents</h2>'
+            f'<ol><li><a href="#claims">The paper\'s claims, in our runs</a></li>{links}</ol></nav>'
+        ),
         f"<main>{_claims(pages)}{''.join(map(_panel, pages))}</main>",
         f"<footer><p>Seed {summary['seed']}. Versions: {escape(versions)}.</p></footer>",
     ]
@@ -77,24 +85,6 @@ def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
         '<meta name="viewport" content="width=device-width, initial-scale=1">'
         f"<title>Conservative bandits: the study</title><style>{_STYLE}</style></head>\n"
         f"<body>{chr(10).join(body)}</body></html>\n"
-    )
-
-
-def _summed(pages: Sequence[Page]) -> str:
-    """How many claims hold, first of all."""
-    found = [claim["holds"] for page in pages for claim in page.found["claims"]]
-    return (
-        f"<p><strong>The paper's claims in these runs: {tally(found)}.</strong> {EACH} "
-        '<a href="#claims">Panel by panel</a></p>'
-    )
-
-
-def _contents(pages: Sequence[Page]) -> str:
-    links = ['<li><a href="#claims">The paper\'s claims, in our runs</a></li>']
-    links += [f"<li>{_link(page)}</li>" for page in pages]
-    return (
-        '<nav aria-labelledby="contents"><h2 id="contents">Contents</h2>'
-        f"<ol>{''.join(links)}</ol></nav>"
     )
 
 
@@ -108,23 +98,19 @@ def _heading(panel: Panel) -> str:
 
 def _claims(pages: Sequence[Page]) -> str:
     """A row a panel, a column a claim."""
-    head = "".join(f'<th scope="col">{escape(rule.short)}</th>' for rule in RULES.values())
     rows = []
     for page in pages:
-        found = {claim["key"]: claim["holds"] for claim in page.found["claims"]}
-        cells = "".join(_verdict(found[key]) if key in found else _NO_RIVAL for key in RULES)
-        rows.append(f'<tr><th scope="row">{_link(page)}</th>{cells}</tr>')
+        found = {claim["key"]: _verdict(claim["holds"]) for claim in page.found["claims"]}
+        rows.append([_link(page), *(found.get(key, _NO_RIVAL) for key in RULES)])
     rules = "".join(
         f"<dt>{escape(rule.short)}</dt><dd>{escape(rule.holds)}.</dd>" for rule in RULES.values()
     )
+    table = _table("Which claims hold", ["panel", *(rule.short for rule in RULES.values())], rows)
     return (
         '<section id="claims"><h2>The paper\'s claims, in our runs</h2>'
         "<p>A claim that does not hold here, or that these runs do not decide, is shown as such; "
         "the numbers stand with each panel. "
-        "With a longer horizon, or another instance, it may come out otherwise.</p>"
-        '<div class="wide"><table><caption>Which claims hold</caption>'
-        f'<thead><tr><th scope="col">panel</th>{head}</tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
+        f"With a longer horizon, or another instance, it may come out otherwise.</p>{table}"
         "<h3>When a claim is said to hold, and when it is not decided</h3>"
         f"<dl>{rules}</dl><p>{escape(UNDECIDED)} {EACH}</p></section>"
     )
@@ -143,10 +129,25 @@ def _verdict(holds: bool | None) -> str:
 
 def _panel(page: Page) -> str:
     panel, found = page.panel, page.found
-    pictures = "".join(_figure(panel, path, caption) for path, caption in page.figures)
+    heads = {**FOUND, **{name: name.replace("_", " ") for name in panel.extra_measures}}
+    title = (
+        f"After {found['horizon']:,} plays: mean over {found['runs']} runs, least and most below; "
+        f"one who earns exactly the floor has regret {brief(found['baseline_regret'])}"
+    )
+    numbers = [
+        [escape(agent["name"]), *(_number(_spread(agent[measure])) for measure in heads)]
+        for agent in found["agents"]
+    ]
+    claims = [
+        [escape(claim["claim"]), _verdict(claim["holds"]), f"<td>{escape(claim['found'])}</td>"]
+        for claim in found["claims"]
+    ]
+    about = "The paper's claims about this panel"
     return (
         f'<section class="panel" id="{panel.name}"><h2>{_heading(panel)}</h2>'
-        f"{pictures}{_numbers(panel, found)}{_found(found)}{_theory(found)}</section>\n"
+        f"{''.join(_figure(panel, path, caption) for path, caption in page.figures)}"
+        f"{_table(title, ['agent', *heads.values()], numbers)}"
+        f"{_table(about, ['claim', 'in our runs', 'found'], claims)}{_theory(found)}</section>\n"
     )
 
 
@@ -162,70 +163,39 @@ def _figure(panel: Panel, path: Path, caption: str) -> str:
     )
 
 
-def _numbers(panel: Panel, found: dict[str, Any]) -> str:
-    extra = {name: name.replace("_", " ") for name in panel.extra_measures}
-    heads = {**FOUND, **extra}
-    rows = [
-        [agent["name"], *(_spread(agent[measure]) for measure in heads)]
-        for agent in found["agents"]
-    ]
-    title = (
-        f"After {found['horizon']:,} plays: mean over {found['runs']} runs, least and most below; "
-        f"one who earns exactly the floor has regret {brief(found['baseline_regret'])}"
-    )
-    return _table(title, ["agent", *heads.values()], rows)
-
-
-def _found(found: dict[str, Any]) -> str:
-    rows = [
-        f'<tr><th scope="row">{escape(claim["claim"])}</th>{_verdict(claim["holds"])}'
-        f"<td>{escape(claim['found'])}</td></tr>"
-        for claim in found["claims"]
-    ]
-    return (
-        '<div class="wide"><table><caption>The paper\'s claims about this panel</caption>'
-        '<thead><tr><th scope="col">claim</th><th scope="col">in our runs</th>'
-        '<th scope="col">found</th></tr></thead>'
-        f"<tbody>{''.join(rows)}</tbody></table></div>"
-    )
-
-
 def _theory(found: dict[str, Any]) -> str:
-    """The default plays foretold beside those made, and what the theorems say."""
+    """The default plays predicted beside those made, and what the theorems say."""
     if "theory" not in found:
         return ""
-    guarded, foretold = found["agents"][0], found["theory"]["default_plays"]
-    shown = _spread(foretold) if foretold else "no formula"
-    made = _spread(guarded["default_plays"])
-    plays = _table(
-        f"Default plays of {guarded['name']}", ["", "foretold from the unguarded policy", "made"],
-        [["by the horizon", shown, made]],
-    )  # fmt: skip
+    guarded, predicted = found["agents"][0], found["theory"]["default_plays"]
+    shown = _spread(predicted) if predicted else "no formula"
+    plays = ["by the horizon", _number(shown), _number(_spread(guarded["default_plays"]))]
     rows = []
     for bound in found["theory"]["bounds"]:
-        if "void" in bound:
-            rows.append([bound["agent"], "void", "", escape(bound["void"])])
-            continue
-        kind = "proved" if bound["trusted"] else "order, scaled to end at the curve"
-        note = escape(f"{bound['source']}; {bound['note']}")
-        rows.append([bound["agent"], kind, plain(round(bound["regret"])), note])
-    heads = ["curve", "bound", "value at T", "source"]
-    return plays + _table("Regret bounds", heads, rows)
+        cells = ["void", "", escape(bound.get("void", ""))]
+        if "void" not in bound:
+            kind = "proved" if bound["trusted"] else "order, scaled to end at the curve"
+            note = escape(f"{bound['source']}; {bound['note']}")
+            cells = [kind, plain(round(bound["regret"])), note]
+        rows.append([escape(bound["agent"]), *map(_number, cells)])
+    heads = ["", "foretold from the unguarded policy", "made"]
+    return _table(f"Default plays of {guarded['name']}", heads, [plays]) + _table(
+        "Regret bounds", ["curve", "bound", "value at T", "source"], rows
+    )
 
 
-def _table(title: str, heads: list[str], rows: Iterable[list[str]]) -> str:
-    """A table of ready HTML cells; the first of a row is its heading."""
+def _table(title: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
+    """A table; a row is the HTML of its heading and ready cells."""
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-    lines = [
-        f'<tr><th scope="row">{escape(first)}</th>'
-        + "".join(f'<td class="number">{cell}</td>' for cell in cells)
-        + "</tr>"
-        for first, *cells in rows
-    ]
+    lines = [f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>' for first, *cells in rows]
     return (
         f'<div class="wide"><table><caption>{escape(title)}</caption><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def _number(cell: str) -> str:
+    return f'<td class="number">{cell}</td>'
 
 
 def _spread(values: dict[str, float]) -> str:

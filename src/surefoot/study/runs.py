@@ -7,6 +7,8 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
 
 from surefoot.errors import InvalidInput
+from surefoot.floors import RewardFloor, Terms
+from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
 from surefoot.simulation.compiled import Engine
@@ -22,6 +24,11 @@ if TYPE_CHECKING:
 
 FIRST_PLAYS = 200
 """So many plays from the start are all noted: there a guarded agent's slack is smallest."""
+MAX_ARMS = 1_000
+"""A column with more labels than this is hardly the arm, and its backtest would not end."""
+MAX_RUNS = 10_000
+"""All runs of a backtest or an outlook are held in memory, about 70 kB each."""
+POLICIES = {"klucb": ("KL-UCB", KLUCB), "ucb1": ("UCB1", UCB1)}
 
 Traces: TypeAlias = dict[str, Trace]
 Keep: TypeAlias = Callable[[str, int, Traces], object]
@@ -82,8 +89,9 @@ def perform(
 class Simulation:
     """Some plans, each run equally often and kept in memory: a backtest, or an outlook.
 
-    A subclass sets ``plans`` and ``runs``, and says what it writes; once ``steps`` has ended,
-    ``results`` has a result for each plan.
+    A subclass sets ``plans`` and says what it writes; once ``steps`` has ended, ``results`` has a
+    result for each plan. ``policy``: "klucb" or "ucb1". Raises InvalidInput for another one, and
+    for more runs than memory holds.
     """
 
     chart: ClassVar[str]
@@ -91,8 +99,15 @@ class Simulation:
     tables: ClassVar[tuple[str, ...]]
     """The other files it writes, the summary first."""
     plans: dict[str, Plan]
-    runs: int
     results: dict[str, Result]
+
+    def __init__(self, policy: str, runs: int) -> None:
+        if policy not in POLICIES:
+            known = " or ".join(map(repr, POLICIES))
+            raise InvalidInput(f"policy {policy!r} is unknown; choose {known}")
+        self.policy, self.runs = policy, positive(runs, "runs")
+        if runs > MAX_RUNS:
+            raise InvalidInput(f"runs = {runs:,} is above {MAX_RUNS:,}; the spread needs no more")
 
     @classmethod
     def files(cls) -> tuple[str, ...]:
@@ -115,6 +130,32 @@ class Simulation:
         yield from perform(self.plans, wanted, keep, workers, engine)
         for name, plan in self.plans.items():
             self.results[name] = Result(plan, dict(sorted(traces[name].items())))
+
+
+def explorable(floor: RewardFloor) -> Terms:
+    """What a play moves on a constant floor. Raises InvalidInput if a default play adds nothing.
+
+    >>> explorable(RewardFloor(0.5, 0.1)).deposit
+    50000000
+    """
+    terms = floor.terms()
+    if not terms.deposit:
+        raise InvalidInput(
+            f"alpha = {floor.alpha} of default = {floor.default} is less than the books' unit, "
+            f"10**{-floor.places}: nothing would ever be explored; take a larger alpha"
+        )
+    return terms
+
+
+def gain(result: Result, name: str, floor: RewardFloor) -> Any:
+    """Reward above that of the default alone, whose plays bring exactly 0: (runs, checkpoints).
+
+    The slack less what as many default plays would have deposited, and the reserve.
+    """
+    terms, places = floor.terms(), floor.places
+    deposits = result.plan.checkpoints * (terms.value - terms.floor)
+    reserve = int(floor.reserve.scaleb(places))
+    return result.measure(name, "slack") - (deposits + reserve) / 10.0**places
 
 
 def joint_plan(panels: Sequence[Panel]) -> Plan:
