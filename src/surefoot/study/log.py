@@ -5,7 +5,6 @@ from __future__ import annotations
 import csv
 import math
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -158,16 +157,6 @@ def _parquet(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
     return frame[arm], frame[reward], row_place
 
 
-def _csv(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
-    """Both columns as text, so that nothing is guessed from the first rows."""
-    table = read_table(path, arm, reward, spelling.delimiter)
-    arms, rewards = table.column(arm), table.column(reward)
-    for column in (arms, rewards):
-        for row in column.str.contains("\0", literal=True).arg_true()[:1]:
-            raise InvalidInput(f"{table.place(row)} of {path} holds a NUL byte; save it as text")
-    return arms, rewards, table.place
-
-
 def _refuse_missing(
     path: Path, arms: pl.Series, rewards: pl.Series, place: Callable[[int], str]
 ) -> None:
@@ -269,32 +258,16 @@ COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
 _HEAD = 1_000  # lines that a header may take
 
 
-@dataclass(frozen=True)
-class Table:
-    """A CSV whose rows are all as wide as its header; ``place(row)`` tells where one is."""
+def _csv(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
+    """Both columns as text, so that nothing is guessed from the first rows.
 
-    path: Path
-    delimiter: str
-    header: list[str]
-    frame: pl.DataFrame
-
-    def column(self, name: str) -> pl.Series:
-        """The column of a name that the header has once."""
-        return self.frame.to_series(self.header.index(name)).rename(name)
-
-    def place(self, row: int) -> str:
-        """The line of the file that a row, counted from 0, begins on."""
-        for number, (line, _) in enumerate(_records(self.path, self.delimiter)):
-            if number == row + 1:
-                return f"line {line}"
-        return f"row {row + 1}"
-
-
-def read_table(path: Path, arm: str, reward: str, delimiter: str | None) -> Table:
-    """Read a CSV. Raises InvalidInput for one that is not a table with both columns, once each."""
+    polars reads all columns, for only then does it see a row that is too long. It names no line,
+    and takes a row that is too short for one with empty fields; where that can be so, the csv
+    module goes over the file once more.
+    """
     import polars as pl
 
-    delimiter, header = _header(path, (arm, reward), delimiter)
+    delimiter, header = _header(path, (arm, reward), spelling.delimiter)
     try:
         frame = pl.read_csv(path, separator=delimiter, infer_schema=False, glob=False)
     except pl.exceptions.PolarsError:
@@ -303,14 +276,24 @@ def read_table(path: Path, arm: str, reward: str, delimiter: str | None) -> Tabl
         raise
     if frame.width != len(header):
         raise InvalidInput(f"cannot read the header of {path}: mend its quotes")
-    last = frame.to_series(-1)
-    if last.null_count():
+    if frame.to_series(-1).null_count():
         full = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
         frame = frame.head(full[-1] + 1 if len(full) else 0)  # blank lines at the end
-        last = frame.to_series(-1)
-    if last.null_count() or _ends_with(path, delimiter):
+    if frame.to_series(-1).null_count() or _ends_with(path, delimiter):
         _refuse_ragged(path, delimiter, len(header))
-    return Table(path, delimiter, header, frame)
+
+    def place(row: int) -> str:
+        """The line of the file that a row, counted from 0, begins on."""
+        for number, (line, _) in enumerate(_records(path, delimiter)):
+            if number == row + 1:
+                return f"line {line}"
+        return row_place(row)
+
+    arms, rewards = (frame.to_series(header.index(name)).rename(name) for name in (arm, reward))
+    for column in (arms, rewards):
+        for row in column.str.contains("\0", literal=True).arg_true()[:1]:
+            raise InvalidInput(f"{place(row)} of {path} holds a NUL byte; save it as text")
+    return arms, rewards, place
 
 
 def _header(path: Path, wanted: tuple[str, str], delimiter: str | None) -> tuple[str, list[str]]:
