@@ -23,7 +23,7 @@ import sqlalchemy as sa
 from bench_engine import machine, table
 
 from surefoot import UCB1, GenCB, RewardFloor
-from surefoot.cli._ledger import _exported
+from surefoot.cli._ledger import exported_lines
 from surefoot.live.live import Live
 from surefoot.live.store import Store, Tx, open_store
 from surefoot.live.store.database import DatabaseStore, Group
@@ -138,7 +138,7 @@ def recover(path: str, snapshot: bool) -> dict[str, float]:
 def prove(path: str, export: Path) -> dict[str, float]:
     """Export the ledger and verify it; entries a second of CPU."""
     with open_store(path) as store, export.open("wb") as file:
-        file.writelines(_exported(store, NAME))
+        file.writelines(exported_lines(store, NAME))
     cpu = time.process_time()
     with export.open("rb") as file:
         report = verify(file)

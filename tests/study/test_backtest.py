@@ -12,8 +12,6 @@ from surefoot.study.backtest import (
     GIVEN,
     GUARDED,
     JOINED,
-    MAX_ARMS,
-    MAX_RUNS,
     UNGUARDED,
     Backtest,
     Findings,
@@ -21,6 +19,7 @@ from surefoot.study.backtest import (
     built_in,
     own,
 )
+from surefoot.study.runs import MAX_ARMS, MAX_RUNS
 
 LOG = {"arm": ["a", "b"] * 20, "reward": [1, 0, 0, 1] * 10}
 

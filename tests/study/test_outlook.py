@@ -250,7 +250,7 @@ def test_a_forecast_says_how_far_its_mean_may_be_off_or_that_the_runs_are_too_fe
     assert "lost on average" in prospects(0.7, 0.05, [0.9, 0.2], runs=1).notes()[4]
 
 
-def test_nothing_is_foretold_beyond_the_horizon():
+def test_nothing_is_predicted_beyond_the_horizon():
     found = prospects(0.7, 0.05, [0.9], traffic=100, horizon=200)
     points = found.outlook.points()
     assert [found.at(PLAUSIBLE, point) is None for point in points] == [False, False, True, True]

@@ -15,6 +15,7 @@ from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
 from surefoot.cli._commands import Commands, help_of_group, reason
 from surefoot.cli._terminal import Unwritten, echo, telling
+from surefoot.errors import DamagedFile, InvalidInput, SurefootError
 
 if TYPE_CHECKING:
     from rich.padding import Padding
@@ -111,7 +112,6 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
     The file is what `surefoot verify` reads, here or with nothing but
     Python: `python verifier.py FILE`. Keep the head it prints elsewhere.
     """
-    from surefoot.errors import InvalidInput
     from surefoot.study.files import claim
 
     if out.is_dir() or not out.parent.is_dir():
@@ -154,8 +154,6 @@ def _is_stream(path: Path) -> bool:
 @contextmanager
 def _no_verdict() -> Iterator[None]:
     """Keep the code of "does not hold" from what could not be read, or not be told."""
-    from surefoot.errors import InvalidInput, SurefootError
-
     try:
         yield
     except (BrokenPipeError, Unwritten):
@@ -172,11 +170,10 @@ def _report(
 ) -> dict[str, Any]:
     """What the verifier finds; what is no ledger is InvalidInput."""
     from surefoot import verifier
-    from surefoot.errors import InvalidInput
 
     with _lines(ledger, account) as (lines, unlike):
         try:
-            report = verifier.verify(_heard(lines, counts) if counts else lines, head)
+            report = verifier.verify(counts.heard(lines) if counts else lines, head)
         except verifier.Unusable as error:
             if isinstance(error.__context__, (json.JSONDecodeError, UnicodeError)):
                 raise InvalidInput(f"{redacted(ledger)} is {_NEITHER}") from None
@@ -192,8 +189,6 @@ def _report(
 
 def _written(ledger: str) -> Path | None:
     """The path of a ledger that is an export, or may be one; None if it is a store."""
-    from surefoot.errors import InvalidInput
-
     if "://" in ledger:
         return None
     path = checked_path(ledger, "ledger")
@@ -211,7 +206,6 @@ def _lines(
 
     Also what may be asked once they were read, unless not ``rows``: how a store's rows differ.
     """
-    from surefoot.errors import DamagedFile, InvalidInput
     from surefoot.verifier import LONGEST
 
     if (path := _written(ledger)) is None:
@@ -225,7 +219,7 @@ def _lines(
         with store:
             name = _account(store, account, ledger)
             with store.moment(name) as moment, Derived() as derived:
-                lines = _exported(moment, derived if rows else None)
+                lines = exported_lines(moment, derived if rows else None)
                 yield lines, lambda: _unlike(moment, derived, lines)
     elif account is not None:
         raise InvalidInput(f"--account {account}: {ledger} is an export, which has only one")
@@ -236,8 +230,6 @@ def _lines(
 
 def _account(store: Store, account: str | None, ledger: str) -> str:
     """The account that was asked for, or the only one."""
-    from surefoot.errors import InvalidInput
-
     names = store.accounts()
     if account is None and len(names) == 1:
         return names[0]
@@ -253,7 +245,7 @@ def _account(store: Store, account: str | None, ledger: str) -> str:
     return account
 
 
-def _exported(moment: Moment, derived: Derived | None) -> Iterator[bytes]:
+def exported_lines(moment: Moment, derived: Derived | None) -> Iterator[bytes]:
     """The lines of an export, each of whose entries is taken in before it is read."""
     from surefoot.live.entries import exported
 
@@ -286,9 +278,14 @@ class _Counts:
         self.monitors, self.standings = Monitors(), Standings()
         self.trouble: str | None = None
 
-    def take(self, line: bytes) -> None:
-        """Take in an entry that the verifier has found good."""
-        from surefoot.errors import InvalidInput
+    def heard(self, lines: Iterator[bytes]) -> Iterator[bytes]:
+        """The same lines, which are counted once the verifier has asked for the next."""
+        yield from islice(lines, 1)
+        for line in lines:
+            yield line
+            self._take(line)
+
+    def _take(self, line: bytes) -> None:
         from surefoot.live.entries import parse
 
         if self.trouble is not None:
@@ -299,14 +296,6 @@ class _Counts:
             self.standings.take(entry)
         except InvalidInput as error:
             self.trouble = f"not counted from there on: {error}"
-
-
-def _heard(lines: Iterator[bytes], counts: _Counts) -> Iterator[bytes]:
-    """The same lines, which are counted once the verifier has asked for the next."""
-    yield from islice(lines, 1)
-    for line in lines:
-        yield line
-        counts.take(line)
 
 
 @telling()

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
-from surefoot.cli._terminal import carry_out, echo_json, show_table, spread, telling
+from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
+from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
     from surefoot.study.outlook import Prospects
@@ -98,8 +99,6 @@ def plan(
 
 
 def _within(default: float, low: float, high: float) -> None:
-    from surefoot.errors import InvalidInput
-
     if low < high and not low <= default <= high:
         raise InvalidInput(
             f"--default {default:.10g} lies outside --reward-range {low:.10g} {high:.10g}; "
@@ -111,7 +110,6 @@ def _plausible(
     means: tuple[float, float] | None, mean: list[float] | None, arms: int | None
 ) -> list[Any]:
     """What the arms may pay, from whichever way it was given."""
-    from surefoot.errors import InvalidInput
     from surefoot.study.outlook import spaced
 
     if mean and means is not None:
@@ -125,39 +123,28 @@ def _plausible(
     return list(spaced(*means, arms=10 if arms is None else arms))
 
 
-@telling()
 def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     from surefoot.study.numbers import amount, full, percent
     from surefoot.study.outlook import PLAUSIBLE
 
-    console = Console(highlight=False, markup=False)
-    console.print(prospects.headline(), style="bold")
-    table = Table(
-        box=box.SIMPLE_HEAD, pad_edge=False, caption_justify="left",
-        caption="Sure: on every path. Predicted: mean over the runs, least to most.",
+    table = table_of(
+        "by",
+        (
+            "most lost,\nsure", "default plays\nforced at\nmost, sure",
+            "default plays,\npredicted", "above always\nthe default,\npredicted",
+        ),
+        "Sure: on every path. Predicted: mean over the runs, least to most.",
+        edge=False,
     )  # fmt: skip
-    table.add_column("by", no_wrap=True)
-    for heading in (
-        "most lost,\nsure", "default plays\nforced at\nmost, sure", "default plays,\npredicted",
-        "above always\nthe default,\npredicted",
-    ):  # fmt: skip
-        table.add_column(heading, justify="right", no_wrap=True)
+    table.columns[0].no_wrap = True
     for point in prospects.outlook.points():
         found = prospects.at(PLAUSIBLE, point)
         share = gain = "not simulated"
         if found:
-            share, gain = (
-                spread(found["default_share"], percent),
-                spread(found["gain"], lambda gain: amount(gain, signed=True)),
-            )
+            share = spread(found["default_share"], percent)
+            gain = spread(found["gain"], lambda gain: amount(gain, signed=True))
         sure = full(float(point.largest_loss), figures=6), f"{point.forced:,}"
         table.add_row(point.label, *sure, share, gain)
-    show_table(console, table)
-    for note in summary["notes"]:
-        console.print(note, "", sep="\n")
-    console.print(f"Chart and plan.json are in {out}", soft_wrap=True)
+    last = f"Chart and plan.json are in {out}"
+    show_found(prospects.headline(), (table,), summary["notes"], last)

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
-from surefoot.cli._terminal import carry_out, echo_json, show_table, spread, telling
+from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
+from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
     from surefoot.study.backtest import Findings
@@ -157,7 +158,6 @@ def _subject(
     file: Path | None, default: str | None, case: Case | None, reading: dict[str, Any]
 ) -> Any:
     """The log of one's own, or a built-in one; ``reading``: the options that a log is read by."""
-    from surefoot.errors import InvalidInput
     from surefoot.study.backtest import built_in, own
     from surefoot.study.log import USUAL, Spelling
 
@@ -176,30 +176,19 @@ def _subject(
     return own(file, default, arm or "arm", reward or "reward", spelling)
 
 
-@telling()
 def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
     from surefoot.study.backtest import GUARDED
     from surefoot.study.numbers import amount, full, percent, scale
 
-    console = Console(highlight=False, markup=False)
-    always = f"above always\n{findings.backtest.shown}"
-    console.print(findings.headline(), style="bold")
-    table = Table(
+    table = table_of(
         "",
-        box=box.SIMPLE_HEAD,
-        caption="Mean over the runs, least to most; below: the floor, at any play of any run.",
-        caption_justify="left",
-    )
-    for heading in (
-        always, "default\nplays", "furthest\nbelow", "runs\nbelow",
-        "plays\nbelow",
-    ):  # fmt: skip
-        table.add_column(heading, justify="right", no_wrap=True)
+        (
+            f"above always\n{findings.backtest.shown}", "default\nplays", "furthest\nbelow",
+            "runs\nbelow", "plays\nbelow",
+        ),
+        "Mean over the runs, least to most; below: the floor, at any play of any run.",
+    )  # fmt: skip
     agents = summary["agents"]
     furthest = scale(agent["worst_shortfall"] for agent in agents)
     gains = scale(max(abs(agent["gain"][end]) for end in ("min", "max")) for agent in agents)
@@ -212,10 +201,7 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
             amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
             percent(agent["plays_below_floor"]),
         )  # fmt: skip
-    show_table(console, table)
-    arms = Table("arm", box=box.SIMPLE_HEAD)
-    arms.add_column("rows", justify="right")
-    arms.add_column("mean reward", justify="right")
+    arms = table_of("arm", ("rows", "mean reward"))
     shown, left_out = findings.shown_arms()
     largest = max(abs(arm["mean"]) for arm in shown)
     for arm in shown:
@@ -223,10 +209,8 @@ def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
         arms.add_row(name, f"{arm['rows']:,}", full(arm["mean"], largest))
     if left_out:
         arms.add_row(f"and {left_out:,} more", "", "")
-    show_table(console, arms)
-    for note in summary["notes"]:
-        console.print(note, "", sep="\n")
-    console.print(f"Chart, runs.parquet and summary.json are in {out}", soft_wrap=True)
+    last = f"Chart, runs.parquet and summary.json are in {out}"
+    show_found(findings.headline(), (table, arms), summary["notes"], last)
 
 
 def _plays(values: dict[str, float]) -> str:

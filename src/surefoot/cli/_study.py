@@ -15,7 +15,16 @@ import typer
 from typer.core import TyperGroup
 
 from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
-from surefoot.cli._terminal import drawing, echo_json, show_table, tell, telling, watch
+from surefoot.cli._terminal import (
+    drawing,
+    echo_json,
+    show_table,
+    spread,
+    table_of,
+    tell,
+    telling,
+    watch,
+)
 
 if TYPE_CHECKING:
     from surefoot.study.panel import Panel
@@ -33,7 +42,7 @@ Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
 ]
 Theory = Annotated[
-    bool, typer.Option("--theory", help="Draw the regret bounds, and foretell the default plays.")
+    bool, typer.Option("--theory", help="Draw the regret bounds, and predict the default plays.")
 ]
 
 
@@ -229,29 +238,27 @@ def _tell_kept(store: Store, total: int, stopped: bool) -> None:
 @telling()
 def _show(summary: dict[str, Any], out: Path) -> None:
     """The verdicts summed up, and the summary as one table a panel, on stdout."""
-    from rich import box
     from rich.console import Console
-    from rich.table import Table
 
     from surefoot.study.numbers import brief
     from surefoot.study.verdict import EACH, tally
 
-    several = len({panel["problem"] for panel in summary["panels"]}) > 1
+    panels = summary["panels"]
+    if not panels:
+        return
+    several = len({panel["problem"] for panel in panels}) > 1
     console = Console(highlight=False, soft_wrap=True)
-    if summary["panels"]:
-        found = [claim["holds"] for panel in summary["panels"] for claim in panel["claims"]]
-        console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
-    for panel in summary["panels"]:
+    found = [claim["holds"] for panel in panels for claim in panel["claims"]]
+    console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
+    for panel in panels:
         title = f"{panel['problem'].upper()}, " if several else ""
         place = ", ".join(f"{axis} = {panel[axis]}" for axis in AXES if axis in panel)
         console.print(
             f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
             f"{panel['horizon']:,} plays, baseline regret {brief(panel['baseline_regret'])}"
         )
-        table = Table(box=box.SIMPLE_HEAD, pad_edge=False)
-        table.add_column("")
-        for heading in ("regret", "default plays", "plays below\nthe floor", "least slack"):
-            table.add_column(heading, justify="right", no_wrap=True)
+        heads = ("regret", "default plays", "plays below\nthe floor", "least slack")
+        table = table_of("", heads, edge=False)
         for agent in panel["agents"]:
             cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
             slack = brief(agent["minimum_slack"]["min"])
@@ -259,12 +266,9 @@ def _show(summary: dict[str, Any], out: Path) -> None:
         show_table(console, table)
         for line in _unproved(panel):
             console.print(line, markup=False)
-    if summary["panels"]:
-        console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
-        console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
-        console.print(
-            f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False
-        )
+    console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
+    console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
+    console.print(f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False)
 
 
 def _unproved(panel: dict[str, Any]) -> Iterator[str]:
@@ -284,5 +288,5 @@ def _unproved(panel: dict[str, Any]) -> Iterator[str]:
 def _spread(values: dict[str, float]) -> str:
     from surefoot.study.numbers import brief
 
-    mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
-    return f"{mean}\n" + ("" if low == high else f"[dim]{low} to {high}[/]")
+    mean, *ends = spread(values, brief).split("\n")
+    return f"{mean}\n" + "".join(f"[dim]{end}[/]" for end in ends)

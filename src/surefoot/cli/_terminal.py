@@ -6,7 +6,7 @@ import codecs
 import json
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
@@ -205,6 +205,34 @@ def _joined(cell: object) -> str:
     line, *more = str(cell).split("\n")
     spread = more and " to " in more[-1]
     return f"{line} ({' '.join(more)})" if spread else " ".join([line, *more])
+
+
+def table_of(
+    first: str, headings: Sequence[str], caption: str | None = None, *, edge: bool = True
+) -> Table:
+    """A table whose columns are numbers, but for the first."""
+    from rich import box
+    from rich.table import Table
+
+    table = Table(box=box.SIMPLE_HEAD, pad_edge=edge, caption=caption, caption_justify="left")
+    table.add_column(first)
+    for heading in headings:
+        table.add_column(heading, justify="right", no_wrap=True)
+    return table
+
+
+@telling()
+def show_found(headline: str, tables: Sequence[Table], notes: Sequence[str], last: str) -> None:
+    """What a backtest or a plan found, on stdout: tables, and a paragraph for each note."""
+    from rich.console import Console
+
+    console = Console(highlight=False, markup=False)
+    console.print(headline, style="bold")
+    for table in tables:
+        show_table(console, table)
+    for note in notes:
+        console.print(note, "", sep="\n")
+    console.print(last, soft_wrap=True)
 
 
 def spread(values: dict[str, float], written: Callable[[float], str]) -> str:

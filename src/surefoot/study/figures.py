@@ -228,8 +228,8 @@ def _default_plays(runs: PanelRuns) -> str:
         return "No formula predicts the default plays here."
     made = runs.last(panel.guarded, "default_plays").mean()
     return (
-        f"Default plays foretold from {panel.unguarded}'s realised regret: {count['mean']:,.0f} in "
-        f"the mean; made: {made:,.0f}."
+        f"Default plays predicted from {panel.unguarded}'s realised regret: {count['mean']:,.0f} "
+        f"in the mean; made: {made:,.0f}."
     )
 
 

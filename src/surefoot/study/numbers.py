@@ -1,4 +1,4 @@
-"""How a backtest writes its numbers: in a sentence, in a column, and along an axis."""
+"""How numbers are written: in a sentence, in a column, along an axis, and on a label."""
 
 from __future__ import annotations
 

@@ -178,7 +178,7 @@ def _theory(found: dict[str, Any]) -> str:
             note = escape(f"{bound['source']}; {bound['note']}")
             cells = [kind, plain(round(bound["regret"])), note]
         rows.append([escape(bound["agent"]), *map(_number, cells)])
-    heads = ["", "foretold from the unguarded policy", "made"]
+    heads = ["", "predicted from the unguarded policy", "made"]
     return _table(f"Default plays of {guarded['name']}", heads, [plays]) + _table(
         "Regret bounds", ["curve", "bound", "value at T", "source"], rows
     )

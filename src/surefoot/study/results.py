@@ -77,11 +77,10 @@ class Store:
         write_json(self.folder / MANIFEST, self._manifest())
 
     def _manifest(self) -> dict[str, Any]:
+        panels = self.sweep.but(runs=self._aim).panels
         return {
             "format": _FORMAT,
-            "panels": [
-                panel.model_dump(mode="json") for panel in self.sweep.but(runs=self._aim).panels
-            ],
+            "panels": [panel.model_dump(mode="json") for panel in panels],
             "theory": self.theory,
             "engine": _compile.fingerprint(),
             "versions": versions(),
@@ -89,8 +88,7 @@ class Store:
 
     def finished(self, plan: str) -> list[int]:
         """The numbers of a plan's finished runs, of those this sweep asks for."""
-        wanted = range(self.sweep.runs)
-        return [run for run in wanted if self._part(plan, run).exists()]
+        return [run for run in range(self.sweep.runs) if self._part(plan, run).exists()]
 
     @property
     def done(self) -> int:
@@ -110,8 +108,7 @@ class Store:
 
     def missing(self, plan: str) -> list[int]:
         """The numbers of the runs still to be done."""
-        done = set(self.finished(plan))
-        return [run for run in range(self.sweep.runs) if run not in done]
+        return [run for run in range(self.sweep.runs) if not self._part(plan, run).exists()]
 
     def keep(self, plan: str, run: int, frame: pl.DataFrame) -> None:
         """Put a finished run on disk."""
@@ -175,15 +172,18 @@ def _same(
 ) -> None:
     """Refuse to mix runs of two studies, naming the first field that differs."""
     there = _settings(theirs)
-    for field in _fields(there, mine):
+    kinds = [*there.problems.values(), *mine.problems.values()]
+    named = dict.fromkeys(["problem", *(field for kind in kinds for field in kind.model_fields)])
+    fields = [field for field in named if field not in {"source", "because"}]
+    for field in [*fields, "name"]:  # the name, for panels that were left out
         value, other = mine.values(field), there.values(field)
         if other != value and not (resume and field in _FREE):
             way = "leave the option out" if resume else "start again with --overwrite"
             if field in _FREE:
                 way = f"go on with --resume, {way}"
             raise InvalidInput(
-                f"{field} = {_shown(value)} differs from the study in {folder}, which has {field} "
-                f"= {_shown(other)}; {way}, or give another --out"
+                f"{field} = {', '.join(map(str, value))} differs from the study in {folder}, which "
+                f"has {field} = {', '.join(map(str, other))}; {way}, or give another --out"
             )
     pairs = [(name, theirs["versions"].get(name), made["versions"].get(name)) for name in _DECIDE]
     for name, before, now in [*pairs, ("engine", theirs["engine"], made["engine"])]:
@@ -192,21 +192,6 @@ def _same(
                 f"{name}: the runs in {folder} were made with {before}, this is {now}; "
                 "start again with --overwrite, or give another --out"
             )
-
-
-def _fields(*sweeps: Sweep) -> list[str]:
-    """The settings of all their panels, the problem first; ``name`` tells what is left."""
-    named = [
-        field for sweep in sweeps for kind in sweep.problems.values() for field in kind.model_fields
-    ]
-    settings = [
-        field for field in dict.fromkeys(["problem", *named]) if field not in {"source", "because"}
-    ]
-    return [*settings, "name"]
-
-
-def _shown(values: tuple[Any, ...]) -> str:
-    return ", ".join(map(str, values))
 
 
 def _clear(folder: Path) -> None:

@@ -257,32 +257,27 @@ def save(figure: Figure, stem: Path) -> list[Path]:
 def _spread(wanted: list[float], heights: list[float]) -> list[float]:
     """Ascending positions near the wanted ones at which boxes of these heights do not overlap.
 
+    Boxes that would overlap become a stack, centred on the mean of what its members want.
+
     >>> _spread([0, 1, 50], [10, 10, 10])
     [-4.5, 5.5, 50.0]
     """
-    groups: list[list[int]] = []
+    stacks: list[tuple[list[int], float, float]] = []  # members, lower edge, upper edge
     for number in range(len(wanted)):
-        groups.append([number])
-        while len(groups) > 1 and _overlap(groups[-2], groups[-1], wanted, heights):
-            groups[-2:] = [groups[-2] + groups[-1]]
+        stack = [number]
+        while True:
+            height = sum(heights[member] for member in stack)
+            low = sum(wanted[member] for member in stack) / len(stack) - height / 2
+            if not (stacks and stacks[-1][2] > low):
+                break
+            stack = stacks.pop()[0] + stack
+        stacks.append((stack, low, low + height))
     places = []
-    for group in groups:
-        y = _low(group, wanted, heights)
-        for number in group:
+    for stack, y, _ in stacks:
+        for number in stack:
             places.append(y + heights[number] / 2)
             y += heights[number]
     return places
-
-
-def _low(group: list[int], wanted: list[float], heights: list[float]) -> float:
-    """The lower edge of a stack of boxes centred on the mean of what its members want."""
-    centre = sum(wanted[number] for number in group) / len(group)
-    return centre - sum(heights[number] for number in group) / 2
-
-
-def _overlap(below: list[int], above: list[int], wanted: list[float], heights: list[float]) -> bool:
-    top = _low(below, wanted, heights) + sum(heights[number] for number in below)
-    return top > _low(above, wanted, heights)
 
 
 def _wrap(text: str, width: float, size: float) -> list[str]:
