@@ -19,7 +19,7 @@ from surefoot.simulation import Plan
 from surefoot.simulation.result import spread
 from surefoot.study import flights, log, self_funding
 from surefoot.study.files import versions
-from surefoot.study.numbers import amount, counted, full
+from surefoot.study.numbers import Array, amount, counted, full
 from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin, side
 
@@ -355,11 +355,12 @@ class Findings:
             "mislead."
         )
 
-    def measure(self, name: str, measure: str) -> Any:
+    def measure(self, name: str, measure: str) -> Array:
         """As ``Result.measure``; and "gain", reward received above always playing the default."""
         if measure == "gain":
             return gain(self.results[name], name, self.backtest.floor)
-        return self.results[name].measure(name, measure)
+        found: Array = self.results[name].measure(name, measure)
+        return found
 
     @property
     def frame(self) -> pl.DataFrame:

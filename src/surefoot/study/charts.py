@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import warnings
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.study import self_funding, style
 from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Findings
-from surefoot.study.numbers import amount, percent, tick
+from surefoot.study.numbers import Array, amount, percent, tick
 from surefoot.study.outlook import PLAUSIBLE, POOR, Prospects
 
 if TYPE_CHECKING:
@@ -88,7 +88,7 @@ def _bought(axes: Axes, findings: Findings) -> None:
     _in_full(axes, findings, rising)
 
 
-def _limits(t: Any, gains: dict[str, Any], floor: Any, rising: bool) -> tuple[float, float]:
+def _limits(t: Array, gains: dict[str, Array], floor: Array, rising: bool) -> tuple[float, float]:
     """Room for all, and for the inset, but not for a fall so deep that the rest would be flat."""
     guarded, joined = gains[GUARDED], gains[JOINED].mean(axis=0)
     kept = np.minimum(np.minimum(guarded.min(axis=0), joined), floor)
@@ -152,7 +152,7 @@ def _risked(axes: Axes, findings: Findings) -> None:
     style.label_ends(axes, labels)
 
 
-def _window(t: Any, worst: dict[str, Any]) -> tuple[float, float, float]:
+def _window(t: Array, worst: dict[str, Array]) -> tuple[float, float, float]:
     """Plays until no run is below the floor any more, half as many again; depth and height."""
     lowest = np.minimum(worst[UNGUARDED], worst[JOINED])
     below = t[lowest < 0]
@@ -187,7 +187,7 @@ def draw_outlook(prospects: Prospects, stem: Path) -> list[Path]:
         return style.save(figure, stem)
 
 
-def forced(prospects: Prospects) -> Any:
+def forced(prospects: Prospects) -> Array:
     """The most default plays that can be forced among the first t, as a share."""
     outlook = prospects.outlook
     floor = outlook.floor

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
 from surefoot.study import style
 from surefoot.study.findings import Theorem, predicted_default_plays, theorems
-from surefoot.study.numbers import brief, counted, plain
+from surefoot.study.numbers import Array, brief, counted, plain
 from surefoot.study.panel import Panel
 from surefoot.study.results import PanelRuns
 from surefoot.study.runs import FIRST_PLAYS
@@ -97,7 +97,7 @@ def _regret(axes: Axes, runs: PanelRuns, early: int | None) -> None:
     )
 
 
-def _bands(axes: Axes, panel: Panel, regrets: dict[str, Any], t: Any) -> None:
+def _bands(axes: Axes, panel: Panel, regrets: dict[str, Array], t: Array) -> None:
     """Every curve's mean, least and most, and the baseline."""
     for name, regret in regrets.items():
         style.band(axes, t, regret, roles(panel)[name])
@@ -139,7 +139,7 @@ def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
     _name_curves(axes, runs, worst)
 
 
-def _slacks(axes: Axes, panel: Panel, worst: dict[str, Any], t: Any) -> None:
+def _slacks(axes: Axes, panel: Panel, worst: dict[str, Array], t: Array) -> None:
     """The worst run of every agent, and the floor; call it when the limits are final."""
     axes.axhspan(axes.get_ylim()[0], 0, color=style.HAIR, alpha=0.45, linewidth=0)
     axes.axhline(0, color=style.BLACK, linewidth=1)
@@ -147,7 +147,7 @@ def _slacks(axes: Axes, panel: Panel, worst: dict[str, Any], t: Any) -> None:
         style.line(axes, t, slack, roles(panel)[name])
 
 
-def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Any]) -> None:
+def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
     """Name each curve, and tell the least it ever had over all runs and all plays.
 
     A curve is named at its lowest point if that is below the floor, else where it ends or leaves.

@@ -14,7 +14,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
 from surefoot.study import default_plays
-from surefoot.study.numbers import brief
+from surefoot.study.numbers import Array, brief
 from surefoot.study.results import PanelRuns
 from surefoot.study.verdict import estimate, few, margin
 
@@ -207,7 +207,7 @@ def _flat(runs: PanelRuns) -> _Verdict:
     return holds, f"{said}; {brief(made[:, -1].mean())} in the mean"
 
 
-def since(t: Any, made: Any) -> int:
+def since(t: Array, made: Array) -> int:
     """The first checkpoint after which no run plays the default.
 
     >>> import numpy as np
@@ -249,7 +249,7 @@ def _early(runs: PanelRuns) -> _Verdict:
     return _decided(mean[worst] < -chance[worst], not fallen), found
 
 
-def _decided(holds: Any, fails: Any) -> bool | None:
+def _decided(holds: object, fails: object) -> bool | None:
     return True if holds else False if fails else None
 
 

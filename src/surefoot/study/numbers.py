@@ -4,7 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
+from typing import Any, TypeAlias
 
+import numpy.typing as npt
+
+Array: TypeAlias = npt.NDArray[Any]
+"""Counts or amounts, of many runs or plays."""
 _PREFIXES = "kMGTPE"
 _MINUS = "\N{MINUS SIGN}"
 

@@ -20,7 +20,7 @@ from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
 from surefoot.study import self_funding
 from surefoot.study.files import versions
-from surefoot.study.numbers import amount, full, percent
+from surefoot.study.numbers import Array, amount, full, percent
 from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin
 
@@ -256,15 +256,16 @@ class Prospects:
             f"lost in {outlook.horizon:,} plays"
         )
 
-    def share(self, name: str) -> Any:
+    def share(self, name: str) -> Array:
         """Default plays among the first t: shape (runs, checkpoints)."""
-        return self.outlook.results[name].measure("GenCB", "default_plays") / self.t
+        made: Array = self.outlook.results[name].measure("GenCB", "default_plays")
+        return made / self.t
 
-    def gain(self, name: str) -> Any:
+    def gain(self, name: str) -> Array:
         """Reward above playing the default alone: shape (runs, checkpoints)."""
         return gain(self.outlook.results[name], "GenCB", self.outlook.scaled) * self._width
 
-    def funded_from(self, name: str) -> Any:
+    def funded_from(self, name: str) -> Array:
         """The checkpoint from which each run's gate is open at every later one; nan if none."""
         floor = self.outlook.scaled
         hold = float(floor.unit.decimal(floor.terms().hold))
@@ -450,10 +451,10 @@ class Prospects:
         return full(float(point.largest_loss), figures=6)
 
 
-def _spread(values: Any) -> dict[str, float | None]:
+def _spread(values: Array) -> dict[str, float | None]:
     return {**spread(values), "margin": None if few(len(values)) else margin(values)}
 
 
-def _exact(value: Any) -> str:
+def _exact(value: Decimal) -> str:
     """A decimal as it is, without zeros at its end."""
     return f"{value.normalize():f}"

@@ -12,6 +12,7 @@ import numpy as np
 from surefoot import _compile
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study.files import FORMATS, replacing, versions, write_json
+from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel, checked
 from surefoot.study.problems import PROBLEMS
 from surefoot.study.sweep import Sweep
@@ -223,11 +224,11 @@ class PanelRuns:
         self.count = frame.get_column("run").n_unique()
         self.t = frame.get_column("t").unique().sort().to_numpy()
 
-    def of(self, name: str, measure: str) -> Any:
+    def of(self, name: str, measure: str) -> Array:
         """One agent's measure, as an array of shape (runs, checkpoints)."""
         rows = self.frame.filter(agent=name).sort("run", "t")
         return np.reshape(rows.get_column(measure).to_numpy(), (self.count, -1))
 
-    def last(self, name: str, measure: str) -> Any:
+    def last(self, name: str, measure: str) -> Array:
         """One agent's measure at the horizon, run by run."""
         return self.of(name, measure)[:, -1]

@@ -17,6 +17,7 @@ from surefoot.simulation.plan import grid
 from surefoot.simulation.result import COUNTS
 from surefoot.simulation.runner import choose, compile_ahead, run_all, warm
 from surefoot.study.files import FORMATS, uninterrupted
+from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 
 if TYPE_CHECKING:
@@ -147,7 +148,7 @@ def explorable(floor: RewardFloor) -> Terms:
     return terms
 
 
-def gain(result: Result, name: str, floor: RewardFloor) -> Any:
+def gain(result: Result, name: str, floor: RewardFloor) -> Array:
     """Reward above that of the default alone, whose plays bring exactly 0: (runs, checkpoints).
 
     The slack less what as many default plays would have deposited, and the reserve.
@@ -155,7 +156,8 @@ def gain(result: Result, name: str, floor: RewardFloor) -> Any:
     terms, places = floor.terms(), floor.places
     deposits = result.plan.checkpoints * (terms.value - terms.floor)
     reserve = int(floor.reserve.scaleb(places))
-    return result.measure(name, "slack") - (deposits + reserve) / 10.0**places
+    slack: Array = result.measure(name, "slack")
+    return slack - (deposits + reserve) / 10.0**places
 
 
 def joint_plan(panels: Sequence[Panel]) -> Plan:

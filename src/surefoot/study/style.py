@@ -16,6 +16,7 @@ import numpy as np
 from surefoot.errors import missing_extra
 from surefoot.study import fonts
 from surefoot.study.files import FORMATS, replacing
+from surefoot.study.numbers import Array
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -125,7 +126,7 @@ def sheet(
         yield figure, panels
 
 
-def band(axes: Axes, x: Any, runs: Any, curve: Curve) -> None:
+def band(axes: Axes, x: Array, runs: Array, curve: Curve) -> None:
     """Mean of the runs as a line, least and most as a band with edges."""
     low, high = runs.min(axis=0), runs.max(axis=0)
     axes.fill_between(x, low, high, color=curve.colour, alpha=0.14, linewidth=0)
@@ -134,7 +135,7 @@ def band(axes: Axes, x: Any, runs: Any, curve: Curve) -> None:
     line(axes, x, runs.mean(axis=0), curve)
 
 
-def line(axes: Axes, x: Any, y: Any, curve: Curve) -> None:
+def line(axes: Axes, x: Array, y: Array, curve: Curve) -> None:
     """One line in the dress of its role."""
     axes.plot(x, y, color=curve.colour, linestyle=curve.dash, linewidth=curve.width)
 
@@ -202,7 +203,7 @@ def inset(axes: Axes, box: Box, title: str) -> Axes:
 
 
 def first_free(
-    axes: Axes, boxes: Sequence[Box], curves: Sequence[tuple[Any, Any]], margin: float = 0.06
+    axes: Axes, boxes: Sequence[Box], curves: Sequence[tuple[Array, Array]], margin: float = 0.06
 ) -> Box | None:
     """The first box that no curve (x, y) runs through, None if there is none.
 
@@ -210,7 +211,7 @@ def first_free(
     """
     (x0, x1), (y0, y1) = axes.get_xlim(), axes.get_ylim()
 
-    def hides(box: Box, x: Any, y: Any) -> bool:
+    def hides(box: Box, x: Array, y: Array) -> bool:
         left, bottom, width, height = box
         across = np.linspace(left - margin, left + width + margin, 100)
         heights = (np.interp(x0 + across * (x1 - x0), x, y) - y0) / (y1 - y0)

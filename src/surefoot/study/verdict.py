@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, sqrt
-from typing import Any
 
 from scipy.special import stdtrit
 
-from surefoot.study.numbers import brief, counted
+from surefoot.study.numbers import Array, brief, counted
 
 LEAST_RUNS = 5
 """No verdict is drawn from fewer: what happens in half of all runs, four may all miss."""
@@ -21,7 +20,7 @@ EACH = (
 )
 
 
-def margin(values: Any) -> float:
+def margin(values: Array) -> float:
     """Half the width of Student's interval of the mean over the runs: t * s / sqrt(n).
 
     t is the quantile of Student's distribution with n-1 degrees of freedom, 2.78 for 5 runs and
@@ -41,7 +40,7 @@ def margin(values: Any) -> float:
     return float(quantile * values.std(ddof=1) / sqrt(runs))
 
 
-def side(values: Any) -> bool | None:
+def side(values: Array) -> bool | None:
     """Whether the mean is above zero; None where these runs do not tell it from zero.
 
     >>> import numpy as np
@@ -64,7 +63,7 @@ def few(runs: int) -> str:
     return "" if runs >= LEAST_RUNS else f"{counted(runs, 'run')}, at least {LEAST_RUNS} needed"
 
 
-def estimate(values: Any, *, signed: bool = False) -> str:
+def estimate(values: Array, *, signed: bool = False) -> str:
     """The mean over the runs and its margin; the mean alone where they are too few for one.
 
     >>> import numpy as np
