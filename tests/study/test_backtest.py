@@ -14,7 +14,7 @@ from surefoot.study.backtest import (
     JOINED,
     UNGUARDED,
     Backtest,
-    Findings,
+    BacktestFindings,
     Subject,
     built_in,
     own,
@@ -236,7 +236,7 @@ def findings(log=LOG_REPLAY_FINDINGS, **options):
         Subject(log, "a", "Try", "A log."), **{"alpha": 0.1, "runs": 5, "horizon": 300, **options}
     )
     list(backtest.steps())
-    return Findings(backtest)
+    return BacktestFindings(backtest)
 
 
 @pytest.fixture(scope="module")
@@ -246,7 +246,7 @@ def found():
 
 def test_the_summary_has_the_documented_keys(found):
     summary = found.summary()
-    documented = Findings.summary.__doc__ or ""
+    documented = BacktestFindings.summary.__doc__ or ""
     assert list(summary) == [
         "log", "default", "alpha", "floor", "reward_range", "policy", "default_competes", "horizon",
         "runs", "seed", "always_default", "always_best", "agents", "notes", "versions",
@@ -364,7 +364,7 @@ def test_the_best_arms_are_shown_and_the_default_always():
     log = {"arm": [f"arm{n:02}" for n in rewards], "reward": list(rewards)}
     backtest = Backtest(Subject(log, "arm03", "Try", "A log."), 0.1, runs=1, horizon=10)
     list(backtest.steps(engine="plain"))
-    shown, left_out = Findings(backtest).shown_arms()
+    shown, left_out = BacktestFindings(backtest).shown_arms()
     assert [arm["arm"] for arm in shown] == [*(f"arm{n:02}" for n in range(20, 8, -1)), "arm03"]
     assert left_out == 7
 
@@ -383,7 +383,7 @@ def test_a_label_that_is_cut_is_in_full_once():
     log = {"arm": ["summer sale homepage banner, long", "b"] * 40, "reward": [1, 0] * 40}
     backtest = Backtest(Subject(log, log["arm"][0], "Try", "A log."), 0.1, runs=1, horizon=10)
     list(backtest.steps(engine="plain"))
-    setting = Findings(backtest).notes()[0]
+    setting = BacktestFindings(backtest).notes()[0]
     assert setting.endswith(
         ' "summer sale\N{HORIZONTAL ELLIPSIS}" is summer sale homepage banner, long.'
     )

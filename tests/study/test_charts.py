@@ -6,9 +6,17 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from surefoot.study import charts, style
-from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest, Findings, Subject
+from surefoot.study.backtest import (
+    AGENTS,
+    GUARDED,
+    JOINED,
+    UNGUARDED,
+    Backtest,
+    BacktestFindings,
+    Subject,
+)
 from surefoot.study.numbers import amount
-from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, Prospects
+from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings
 
 
 def findings(log, default="a", **options):
@@ -16,7 +24,7 @@ def findings(log, default="a", **options):
         Subject(log, default, "Try", "A log."), **{"alpha": 0.1, "runs": 3, **options}
     )
     list(backtest.steps())
-    return Findings(backtest)
+    return BacktestFindings(backtest)
 
 
 def log(means, rows=100, spread=0.3):
@@ -208,7 +216,7 @@ def test_what_only_plays_the_default_gains_nothing_and_leaves_no_doubt(drawn):
 def prospects(*arguments, **options):
     outlook = Outlook(*arguments, **{"horizon": 300, "runs": 3, **options})
     list(outlook.steps(engine="plain"))
-    return Prospects(outlook)
+    return OutlookFindings(outlook)
 
 
 @pytest.fixture

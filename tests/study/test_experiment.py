@@ -7,7 +7,7 @@ import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import experiment
-from surefoot.study.backtest import Backtest, Findings, Subject
+from surefoot.study.backtest import Backtest, BacktestFindings, Subject
 from surefoot.study.experiment import claim, run_study, write, write_study
 from surefoot.study.problems import MAIN
 from surefoot.study.results import Store
@@ -182,7 +182,7 @@ def backtest(title="Try", **options):
 def found():
     done = backtest()
     list(done.steps())
-    return Findings(done)
+    return BacktestFindings(done)
 
 
 def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):

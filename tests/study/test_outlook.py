@@ -13,7 +13,7 @@ import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.study import outlook
 from surefoot.study.experiment import write
-from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, Prospects, spaced
+from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, spaced
 from surefoot.study.self_funding import default_share
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
@@ -152,7 +152,7 @@ def test_a_range_of_means_that_is_none_is_refused(arguments, words):
 def prospects(*arguments, **options):
     outlook = Outlook(*arguments, **{"horizon": 400, "runs": 3, **options})
     list(outlook.steps(engine="plain"))
-    return Prospects(outlook)
+    return OutlookFindings(outlook)
 
 
 @pytest.fixture(scope="module")
@@ -162,7 +162,7 @@ def found():
 
 def test_the_summary_has_the_documented_keys(found):
     summary = found.summary()
-    documented = Prospects.summary.__doc__ or ""
+    documented = OutlookFindings.summary.__doc__ or ""
     assert list(summary) == ["settings", "exact", "predicted", "notes", "versions"]
     assert list(summary["predicted"]) == [PLAUSIBLE, POOR]
     scenario = summary["predicted"][PLAUSIBLE]

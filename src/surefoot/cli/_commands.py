@@ -28,7 +28,7 @@ AsJson = Annotated[
 ]
 
 
-class Base(StrEnum):
+class PolicyName(StrEnum):
     """The policies that a backtest and a plan can guard."""
 
     KLUCB = "klucb"

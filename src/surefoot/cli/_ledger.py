@@ -89,7 +89,7 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     experiment has its floor, what its plays earned and had to earn, and how
     many there are, those whose reward was capped or not the default's value
     where there are any; PAUSED and SHADOW say that it does not explore. One
-    line more says whether the rewards told with its default plays bear out
+    line more says whether the rewards reported with its default plays bear out
     the default's declared value, or fall below it; a false alarm has a chance
     of 1 %.
     """
@@ -153,7 +153,7 @@ def _is_stream(path: Path) -> bool:
 
 @contextmanager
 def _no_verdict() -> Iterator[None]:
-    """Keep the code of "does not hold" from what could not be read, or not be told."""
+    """Keep the code of "does not hold" from what could not be read or written."""
     try:
         yield
     except (BrokenPipeError, Unwritten):
@@ -168,7 +168,7 @@ def _report(
     head: str | None = None,
     counts: _Counts | None = None,
 ) -> dict[str, Any]:
-    """What the verifier finds; what is no ledger is InvalidInput."""
+    """What the verifier finds; InvalidInput for anything but a ledger."""
     from surefoot import verifier
 
     with _lines(ledger, account) as (lines, unlike):

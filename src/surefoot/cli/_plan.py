@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
+from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
 from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.outlook import Prospects
+    from surefoot.study.outlook import OutlookFindings
 
 Default = Annotated[float, typer.Option(help="What the default is known to pay a play.")]
 Alpha = Annotated[
@@ -31,7 +31,9 @@ Mean = Annotated[
 Arms = Annotated[int | None, typer.Option(help="How many arms there are in --means. Default: 10.")]
 Traffic = Annotated[
     int | None,
-    typer.Option(metavar="PLAYS", help="Plays a day; then a day, a week and a month are told of."),
+    typer.Option(
+        metavar="PLAYS", help="Plays a day; the plan then shows a day, a week and a month."
+    ),
 ]
 RewardRange = Annotated[
     tuple[float, float], typer.Option(metavar="LOW HIGH", help="Sure bounds of a reward.")
@@ -43,7 +45,7 @@ Horizon = Annotated[
         help="Plays to look ahead. Default: 30 days of --traffic, at most 1,000,000; else 100,000."
     ),
 ]
-Policy = Annotated[Base, typer.Option(help="What is to be guarded.")]
+Policy = Annotated[PolicyName, typer.Option(help="What is to be guarded.")]
 Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions.")]
 Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
 
@@ -58,7 +60,7 @@ def plan(
     reward_range: RewardRange = (0, 1),
     reserve: Reserve = 0,
     horizon: Horizon = None,
-    policy: Policy = Base.UCB1,
+    policy: Policy = PolicyName.UCB1,
     runs: Runs = 30,
     seed: Seed = 0,
     out: Out = Path("out/plan"),
@@ -87,14 +89,14 @@ def plan(
           money that can also be lost, and 100 that may go at once
     """
     from surefoot.study.files import to_json
-    from surefoot.study.outlook import Outlook, Prospects
+    from surefoot.study.outlook import Outlook, OutlookFindings
 
     _within(default, *reward_range)
     plausible = _plausible(means, mean, arms)
     outlook = Outlook(
         default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
     )
-    prospects, summary = carry_out(outlook, Prospects, out, overwrite, workers)
+    prospects, summary = carry_out(outlook, OutlookFindings, out, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(prospects, summary, out)
 
 
@@ -123,7 +125,7 @@ def _plausible(
     return list(spaced(*means, arms=10 if arms is None else arms))
 
 
-def _show(prospects: Prospects, summary: dict[str, Any], out: Path) -> None:
+def _show(prospects: OutlookFindings, summary: dict[str, Any], out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
     from surefoot.study.numbers import amount, full, percent
     from surefoot.study.outlook import PLAUSIBLE

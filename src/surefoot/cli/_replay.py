@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot.cli._commands import AsJson, Base, Overwrite, Seed, Workers
+from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
 from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.backtest import Findings
+    from surefoot.study.backtest import BacktestFindings
 
 OUT = Path("out")
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -70,7 +70,7 @@ Alpha = Annotated[
         "Default: 0.05 with a FILE, 0.02 without."
     ),
 ]
-Policy = Annotated[Base, typer.Option(help="What is guarded.")]
+Policy = Annotated[PolicyName, typer.Option(help="What is guarded.")]
 Runs = Annotated[int, typer.Option(help="Independent runs.")]
 Horizon = Annotated[
     int | None, typer.Option(help="Plays in a run. Default: one for each row of the log.")
@@ -104,7 +104,7 @@ def replay(
     words: Words = None,
     missing: Missing = None,
     alpha: Alpha = None,
-    policy: Policy = Base.KLUCB,
+    policy: Policy = PolicyName.KLUCB,
     runs: Runs = 100,
     horizon: Horizon = None,
     seed: Seed = 0,
@@ -137,7 +137,7 @@ def replay(
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
     """
-    from surefoot.study.backtest import Backtest, Findings
+    from surefoot.study.backtest import Backtest, BacktestFindings
     from surefoot.study.files import to_json
     from surefoot.study.log import within
 
@@ -150,7 +150,7 @@ def replay(
         within(subject.frame, *reward_range, subject.place)
     backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
     folder = OUT / f"replay-{subject.name}" if out is None else out
-    findings, summary = carry_out(backtest, Findings, folder, overwrite, workers)
+    findings, summary = carry_out(backtest, BacktestFindings, folder, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 
@@ -176,7 +176,7 @@ def _subject(
     return own(file, default, arm or "arm", reward or "reward", spelling)
 
 
-def _show(findings: Findings, summary: dict[str, Any], out: Path) -> None:
+def _show(findings: BacktestFindings, summary: dict[str, Any], out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
     from surefoot.study.backtest import GUARDED
     from surefoot.study.numbers import amount, full, percent, scale

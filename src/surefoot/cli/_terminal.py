@@ -18,8 +18,8 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from surefoot.study.backtest import Backtest, Findings
-    from surefoot.study.outlook import Outlook, Prospects
+    from surefoot.study.backtest import Backtest, BacktestFindings
+    from surefoot.study.outlook import Outlook, OutlookFindings
 
 
 _ALIKE = {
@@ -103,7 +103,7 @@ def echo_json(text: str) -> None:
 
 
 A = TypeVar("A", bound="Backtest | Outlook")
-F = TypeVar("F", bound="Findings | Prospects")
+F = TypeVar("F", bound="BacktestFindings | OutlookFindings")
 
 
 class Watched(NamedTuple):
@@ -116,7 +116,7 @@ class Watched(NamedTuple):
 def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
     """Draw steps of (doing, runs done, runs) until they end or Ctrl-C stops them.
 
-    The first step is taken before the bar appears: what does not fit is told without one.
+    The first step is taken before the bar appears: what does not fit is said without one.
     """
     total = 0
     try:

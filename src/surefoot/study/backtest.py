@@ -241,7 +241,7 @@ def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
 SHOWN_ARMS = 12
 
 
-class Findings:
+class BacktestFindings:
     """A backtest whose runs are done: its table, its summary, and the words that go with them.
 
     >>> from surefoot.study.backtest import Subject
@@ -249,7 +249,7 @@ class Findings:
     >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=5)
     >>> list(backtest.steps(engine="plain"))[-1].done
     10
-    >>> Findings(backtest).headline()
+    >>> BacktestFindings(backtest).headline()
     'Try: 45.5 more reward than always a at its logged 0.5, in none of 5 runs below the floor'
     """
 
@@ -278,7 +278,7 @@ class Findings:
         return f"{backtest.subject.title}: {found}"
 
     def _found(self) -> str:
-        """What exploring brought or cost, if these runs tell."""
+        """What exploring brought or cost, if these runs decide it."""
         backtest, gains = self.backtest, self.measure(GUARDED, "gain")[:, -1]
         mean, reward = float(gains.mean()), backtest.subject.reward
         always = f"always {backtest.shown} at its logged {full(float(backtest.value))}"
@@ -293,7 +293,7 @@ class Findings:
 
     @property
     def outcome(self) -> bool | None:
-        """Whether exploring paid, guarded; None where these runs do not tell."""
+        """Whether exploring paid, guarded; None where these runs do not decide it."""
         return side(self.measure(GUARDED, "gain")[:, -1])
 
     def notes(self) -> list[str]:

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot.study import self_funding, style
-from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Findings
+from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, BacktestFindings
 from surefoot.study.numbers import Array, amount, percent, tick
-from surefoot.study.outlook import PLAUSIBLE, POOR, Prospects
+from surefoot.study.outlook import PLAUSIBLE, POOR, OutlookFindings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -24,7 +24,7 @@ _VERBS = {True: "bought", False: "cost", None: "changed"}
 _CLEAR = 0.6  # of the left panel's height: what is not the inset's
 
 
-def draw_backtest(findings: Findings, stem: Path) -> list[Path]:
+def draw_backtest(findings: BacktestFindings, stem: Path) -> list[Path]:
     """Write ``stem`` as PNG, SVG and PDF.
 
     Left: reward above always playing the default, its mean, least and most over the runs, and the
@@ -34,7 +34,7 @@ def draw_backtest(findings: Findings, stem: Path) -> list[Path]:
     title, caption = findings.headline(), "\n".join(findings.notes())
     shown = findings.backtest.shown
     with warnings.catch_warnings():
-        warnings.filterwarnings("ignore", "Glyph .* missing")  # told in one line by then
+        warnings.filterwarnings("ignore", "Glyph .* missing")  # style.sheet has warned of it
         with style.sheet(title, caption, 2, _SIZE, shown) as (figure, (left, right)):
             for axes in (left, right):
                 axes.locator_params(axis="x", nbins=6)
@@ -51,7 +51,7 @@ def _short_ticks(axis: Axis) -> None:
     axis.set_major_formatter(lambda value, _: tick(value, max(map(abs, axis.get_view_interval()))))
 
 
-def _bought(axes: Axes, findings: Findings) -> None:
+def _bought(axes: Axes, findings: BacktestFindings) -> None:
     backtest, t = findings.backtest, findings.t
     reward, always = backtest.subject.reward, f"always {backtest.shown}"
     gains = {name: findings.measure(name, "gain") for name in AGENTS}
@@ -102,7 +102,7 @@ def _limits(t: Array, gains: dict[str, Array], floor: Array, rising: bool) -> tu
     return 1.06 * low, 1.06 * high
 
 
-def _in_full(axes: Axes, findings: Findings, rising: bool) -> None:
+def _in_full(axes: Axes, findings: BacktestFindings, rising: bool) -> None:
     """The reward itself, where all of this looks small."""
     backtest, t = findings.backtest, findings.t
     box = (0.17, 0.62, 0.27, 0.27) if rising else (0.44, 0.1, 0.27, 0.22)
@@ -119,7 +119,7 @@ def _in_full(axes: Axes, findings: Findings, rising: bool) -> None:
     inset.set_xlim(0, t[-1])
 
 
-def _risked(axes: Axes, findings: Findings) -> None:
+def _risked(axes: Axes, findings: BacktestFindings) -> None:
     backtest, t = findings.backtest, findings.t
     reward, runs = backtest.subject.reward, backtest.runs
     axes.set_title(f"What it risked: the worst of {runs:,} runs")
@@ -169,7 +169,7 @@ SCENARIO_CURVES = {PLAUSIBLE: style.GUARDED, POOR: style.UNGUARDED}
 CALLED = {PLAUSIBLE: "as planned", POOR: "no arm as good"}
 
 
-def draw_outlook(prospects: Prospects, stem: Path) -> list[Path]:
+def draw_outlook(prospects: OutlookFindings, stem: Path) -> list[Path]:
     """Write ``stem`` as PNG, SVG and PDF.
 
     Left: the share of default plays so far, predicted, and the most that the gate can force.
@@ -187,7 +187,7 @@ def draw_outlook(prospects: Prospects, stem: Path) -> list[Path]:
         return style.save(figure, stem)
 
 
-def forced(prospects: Prospects) -> Array:
+def forced(prospects: OutlookFindings) -> Array:
     """The most default plays that can be forced among the first t, as a share."""
     outlook = prospects.outlook
     floor = outlook.floor
@@ -196,7 +196,7 @@ def forced(prospects: Prospects) -> Array:
     return np.array([1 - self_funding.fewest_explorations(at, *problem) / at for at in t])
 
 
-def _shares(axes: Axes, prospects: Prospects) -> None:
+def _shares(axes: Axes, prospects: OutlookFindings) -> None:
     t, most = prospects.t, forced(prospects)
     axes.set_title("Share of default plays so far, predicted")
     axes.set_ylabel("share of plays")
@@ -216,7 +216,7 @@ def _shares(axes: Axes, prospects: Prospects) -> None:
     style.label_ends(axes, labels)
 
 
-def _gains(axes: Axes, prospects: Prospects) -> None:
+def _gains(axes: Axes, prospects: OutlookFindings) -> None:
     t, outlook = prospects.t, prospects.outlook
     axes.set_title("What can be lost, and what is expected")
     axes.set_ylabel("reward above always the default")

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING, Any
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation.checks import positive
 from surefoot.study import files
-from surefoot.study.backtest import Backtest, Findings
+from surefoot.study.backtest import Backtest, BacktestFindings
 from surefoot.study.charts import draw_backtest, draw_outlook
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
-from surefoot.study.outlook import Outlook, Prospects
+from surefoot.study.outlook import Outlook, OutlookFindings
 from surefoot.study.panel import Panel
 from surefoot.study.report import Page, write_report
 from surefoot.study.results import MANIFEST, PanelRuns, Store, of_panel
@@ -80,8 +80,8 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> dic
 def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -> None:
     """Make sure that all can be drawn and written to a folder, before it takes its time.
 
-    A folder is used again for the very same settings, or if told so; never one of a study whose
-    files have the same names.
+    A folder is used again for the very same settings, or with ``overwrite``; never the folder of a
+    study whose files have the same names.
     """
     _require("numba", "matplotlib")
     names = asked.files()
@@ -94,16 +94,16 @@ def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -
     files.claim(folder, names, overwrite=overwrite, same=same)
 
 
-def write(found: Findings | Prospects, folder: Path) -> dict[str, Any]:
+def write(found: BacktestFindings | OutlookFindings, folder: Path) -> dict[str, Any]:
     """Write the chart, the runs of a backtest and, last, the summary; return the summary.
 
     What is there is replaced, and nothing else: ``claim`` the folder first.
     """
-    names = (found.backtest if isinstance(found, Findings) else found.outlook).files()
+    names = (found.backtest if isinstance(found, BacktestFindings) else found.outlook).files()
     for name in names:
         (folder / name).unlink(missing_ok=True)
     with uninterrupted():
-        if isinstance(found, Findings):
+        if isinstance(found, BacktestFindings):
             draw_backtest(found, folder / found.backtest.chart)
             with replacing(folder / "runs.parquet") as scratch:
                 found.frame.write_parquet(scratch)

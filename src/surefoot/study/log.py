@@ -22,7 +22,7 @@ _LARGEST = 1e300
 
 
 class Spelling(NamedTuple):
-    """How a log spells what it holds, where it is not told from the log itself."""
+    """How a log spells what it holds, where the log itself does not show it."""
 
     delimiter: str | None = None
     """What separates the columns of a CSV; None: comma, semicolon, tab or bar, as it fits."""
@@ -58,12 +58,13 @@ def read(
 ) -> Log:
     """Read the columns ``arm`` and ``reward`` of a log, under these two names.
 
-    CSV in UTF-8 (comma, semicolon, tab or bar; gzip and zstd too) or Parquet, told apart by the
-    content. Labels come as they are written, as ints if all of them are such; ``true`` and
-    ``false`` are rewards of 1 and 0. Blank lines at the end of a CSV are left out. Raises
+    CSV in UTF-8 (comma, semicolon, tab or bar; gzip and zstd too) or Parquet, whichever its
+    first bytes show. Labels come as they are written, as ints if all of them are such; ``true``
+    and ``false`` are rewards of 1 and 0. Blank lines at the end of a CSV are left out. Raises
     InvalidInput for a file that is not there or is neither kind, for rows of another width than
-    the header, for a column that is not there or is there twice, and for an arm or a reward that
-    is missing or none: with the line of the file, or the row of a Parquet file, the first being 1.
+    the header, for a column that is not there or is there twice, and for an arm or a reward
+    that is missing or none: with the line of the file, or the row of a Parquet file, the first
+    being 1.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "log.csv"

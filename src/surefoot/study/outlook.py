@@ -145,7 +145,7 @@ class Outlook(Simulation):
         return Point(label, plays, loss, plays - fewest)
 
     def _places(self) -> dict[int, str]:
-        """Plays to tell of, and their names."""
+        """The plays at which to say what is sure, and their names."""
         if self.traffic is not None:
             named = {days * self.traffic: label for label, days in DAYS.items()}
         else:
@@ -232,13 +232,13 @@ def _plausible(means: Sequence[Any], floor: RewardFloor) -> list[Decimal]:
     return read
 
 
-class Prospects:
+class OutlookFindings:
     """An outlook whose scenarios are simulated: its numbers and its words.
 
     >>> outlook = Outlook(0.7, 0.05, means=[0.5, 0.8], horizon=200, runs=2)
     >>> list(outlook.steps(engine="plain"))[-1].done
     4
-    >>> Prospects(outlook).headline()
+    >>> OutlookFindings(outlook).headline()
     'Exploring begins at play 20; at most 7 is lost in 200 plays'
     """
 

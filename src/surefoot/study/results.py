@@ -35,7 +35,7 @@ class Store:
 
     ``study.json`` says which study they belong to; ``claim`` writes it, before any run. A study
     that is there already goes on if it is this very one, and with ``resume`` also with another
-    number of runs; ``begun`` tells so, and fewer runs than it was to have leave its aim and what is
+    number of runs; ``begun`` is then true. Fewer runs than it was to have leave its aim and what is
     kept as they are. ``theory``, whether the theorems are drawn, is remembered for ``resume`` too.
     Raises InvalidInput if the folder holds another one, unless
     ``overwrite`` is asked for; files that no study wrote are never removed.

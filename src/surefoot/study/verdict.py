@@ -24,7 +24,7 @@ def margin(values: Array) -> float:
     """Half the width of Student's interval of the mean over the runs: t * s / sqrt(n).
 
     t is the quantile of Student's distribution with n-1 degrees of freedom, 2.78 for 5 runs and
-    2.01 for 50; infinite for a single run, which tells nothing of the others.
+    2.01 for 50; infinite for a single run, which says nothing of the others.
 
     >>> import numpy as np
     >>> round(margin(np.array([1.0, 2.0, 3.0, 4.0, 5.0])), 3), margin(np.array([1.0]))
@@ -41,7 +41,7 @@ def margin(values: Array) -> float:
 
 
 def side(values: Array) -> bool | None:
-    """Whether the mean is above zero; None where these runs do not tell it from zero.
+    """Whether the mean is above zero; None where these runs do not set it apart from zero.
 
     >>> import numpy as np
     >>> runs = np.array([1.0, 2.0, 3.0, 4.0, 5.0])
