@@ -188,8 +188,9 @@ def _table(title: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
     """A table; a row is the HTML of its heading and ready cells."""
     top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
     lines = [f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>' for first, *cells in rows]
+    named = escape(title, quote=False)
     return (
-        f'<div class="wide"><table><caption>{escape(title)}</caption><thead><tr>{top}</tr></thead>'
+        f'<div class="wide"><table><caption>{named}</caption><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
 
