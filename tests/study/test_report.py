@@ -89,7 +89,7 @@ def test_it_has_every_number_and_claim(pages):
             assert f'<th scope="row">{name}</th>' in part
         assert "of it due to the default" in part
         assert "minimum slack" in part
-        assert "foretold from the unguarded policy" in part
+        assert "predicted from the unguarded policy" in part
     assert "? not decided" in text
     assert "no rival" in text
     assert "void" in text
