@@ -147,7 +147,7 @@ def test_the_theorems_are_drawn_and_said(tmp_path, monkeypatch, problem):
     else:
         assert "GenCB, proved: expected regret" in said
         assert "GenCB, order: expected regret, Du, Wang, Huang 2021, Theorem" in said
-        assert "Default plays foretold from" in said
+        assert "Default plays predicted from" in said
 
 
 def text(runs=2, **changes):

@@ -193,7 +193,7 @@ def test_a_default_that_is_the_best_makes_the_theorems_void():
     assert "void" in found["bounds"][0]
 
 
-def test_what_is_foretold_is_what_is_made():
+def test_what_is_predicted_is_what_is_made():
     setting = panel("cmab", K=(4,))
     frame = rows(setting, 3)
     made = PanelRuns(setting, frame).last("GenCB", "default_plays")
