@@ -225,3 +225,24 @@ def fits(bound: Decimal, reserve: Decimal, places: int) -> bool:
     """Whether 10**9 plays of at most ``bound`` each, and the reserve, fit an int64 of units."""
     unit = Unit(places)
     return unit.ceil(reserve) + PLAYS * unit.ceil(bound) <= INT64_MAX
+
+
+def short(amount: Decimal) -> str:
+    """An exact amount without trailing zeros.
+
+    >>> short(Decimal("0.700000000")), short(Decimal("0E-9"))
+    ('0.7', '0')
+    """
+    text = f"{amount:f}"
+    return text.rstrip("0").rstrip(".") if "." in text else text
+
+
+def share(units: int, low: int, high: int) -> float:
+    """Where an amount lies in a range, within [0, 1]; beyond it, at its nearer end.
+
+    >>> share(3, 1, 5), share(9, 1, 5)
+    (0.5, 1.0)
+    """
+    if not low <= units <= high:
+        units = low if units < low else high
+    return (units - low) / (high - low)

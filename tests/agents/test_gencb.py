@@ -299,3 +299,8 @@ def test_a_reward_off_the_lattice_leaves_agent_and_policy_as_they_were():
         agent.update(play, 0.123)
     assert snapshot(agent) == before
     assert agent.update(play, 0.12) is Outcome.BOOKED
+
+
+def test_the_default_of_a_policy_for_unit_rewards_is_its_place_in_the_range():
+    agent = GenCB(UCB1(2), RewardFloor(default=0.5, alpha=0.1, reward_range=(-1, 1.5)))
+    assert agent.default_score(agent.floor.terms()) == 0.6

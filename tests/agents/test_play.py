@@ -17,7 +17,8 @@ from surefoot import (
     RewardFloor,
     mv_cucb,
 )
-from surefoot.agents.play import explain, short
+from surefoot._exact import short
+from surefoot.agents.play import explain
 from surefoot.comparators import BudgetFirst
 
 

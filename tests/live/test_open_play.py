@@ -1,7 +1,7 @@
 from surefoot import UCB1, GenCB, LinUCB, RewardFloor
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.live.reports import OpenPlay
+from surefoot.live.play import OpenPlay
 from surefoot.policies import Ridge
 
 

@@ -416,10 +416,11 @@ class Agent(Changing):
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
         if self._even is not None:
-            low, high = map(float, self.floor.reward_range)
-            return self._even if self.unit_rewards else low + (high - low) * self._even
+            worst, best = map(float, self.floor.reward_range)
+            return self._even if self.unit_rewards else worst + (best - worst) * self._even
         if self.unit_rewards:
-            value = self.books.unit_default(terms)
+            low, high = self.books.low, self.books.high
+            value = (terms.value - low) / (high - low)
         else:
             value = float(self.floor.unit.decimal(terms.value))
         return float(self.policy.sure(value)) if self._sure else value  # type: ignore[attr-defined]

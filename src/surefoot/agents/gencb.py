@@ -103,7 +103,7 @@ class GenCB(Agent):
         if self.default_competes and (self._two_valued is None or self._comparable):
             rival = self.default_score(terms)
         choice = self._choice(arm, score, rival)
-        if rival is not None and choice.loses:
+        if rival is not None and score is not None and not score > rival:
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         return self._explore(arm, choice, SLACK_OK, terms)
 

@@ -6,7 +6,7 @@ from decimal import Decimal
 from enum import StrEnum
 from typing import Any, NamedTuple
 
-from surefoot._exact import Unit, shown
+from surefoot._exact import Unit, short, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 
@@ -97,16 +97,6 @@ class Play(NamedTuple):
 
 made: Any = tuple.__new__
 """A named tuple of all its fields, for every play: its own constructor takes twice as long."""
-
-
-def short(amount: Decimal) -> str:
-    """An exact amount without trailing zeros.
-
-    >>> short(Decimal("0.700000000")), short(Decimal("0E-9"))
-    ('0.7', '0')
-    """
-    text = f"{amount:f}"
-    return text.rstrip("0").rstrip(".") if "." in text else text
 
 
 def unpaid(play: Any, arm: Any) -> InvalidInput:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
+from surefoot._exact import share
 from surefoot.floors.account import Account
 from surefoot.floors.events import (
     ACKNOWLEDGE,
@@ -13,7 +14,6 @@ from surefoot.floors.events import (
     FELL_BACK,
     OPEN,
     SETTLE,
-    Counts,
     Move,
     Outcome,
     Record,
@@ -141,12 +141,6 @@ class Books:
             counters[name] += change
         return self.plays.open(explores, terms)
 
-    def count(self, counts: Counts) -> None:
-        """Let the counters follow a move."""
-        counters = self.counters
-        for name, change in counts:
-            counters[name] += change
-
     def _remember(self, terms: Terms, what: Any, move: Move) -> None:
         if terms is not self._usual_terms or len(self._usual) > 100:
             self._usual_terms, self._usual = terms, {}
@@ -241,18 +235,7 @@ class Books:
             units = self.plays.get(play).reward
         if units is None:
             units = self.floor.read(reward, "reward")
-        return self.unit_of(units)
-
-    def unit_of(self, units: int) -> float:
-        """A reward in units on the scale of a policy for [0, 1] rewards."""
-        low, high = self.low, self.high
-        if not low <= units <= high:
-            units = low if units < low else high
-        return (units - low) / (high - low)
-
-    def unit_default(self, terms: Terms) -> float:
-        """The default's value on the same scale."""
-        return (terms.value - self.low) / (self.high - self.low)
+        return share(units, self.low, self.high)
 
     @property
     def asked(self) -> int:

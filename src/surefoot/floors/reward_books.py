@@ -30,9 +30,10 @@ class RewardBooks(Books):
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
-        if self.floor.checkpoint is None:
-            return self.account.affords(terms.hold)
-        return self.account.affords(terms.hold - self.ahead(terms))
+        account, asked = self.account, terms.hold
+        if self.floor.checkpoint is not None:
+            asked -= self.ahead(terms)
+        return account.reserve + account.posted - account.held >= asked
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""

@@ -7,6 +7,7 @@ and the ``Tx``; who asks, and whether under a lease, it does not know.
 from __future__ import annotations
 
 import dataclasses
+import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
@@ -29,7 +30,7 @@ from surefoot.live.fold import Fold
 from surefoot.live.play import Request
 from surefoot.live.reports import Booked, Report, book
 from surefoot.live.store import Store, Tx
-from surefoot.live.store.base import PAGE, PlayRow
+from surefoot.live.store.base import PAGE, PlayRow, check_process
 from surefoot.policies.base import Policy
 
 T = TypeVar("T")
@@ -45,6 +46,7 @@ class Engine:
     """
 
     def __init__(self, store: Store, account: str, name: str, own_policy: Policy | None) -> None:
+        self._process = os.getpid()
         self.store, self.account, self.name = store, account, name
         self.degraded: str | None = None
         self.owner = ""
@@ -53,6 +55,15 @@ class Engine:
         self.folding = threading.Lock()
         self._kept: recovery.Snapshot | None = None
         """The newest snapshot that is known here."""
+
+    @property
+    def foreign(self) -> bool:
+        """Whether this is a forked child, whose parent it belongs to."""
+        return os.getpid() != self._process
+
+    def check_process(self) -> None:
+        """InvalidInput in a forked child. Before any lock: a thread of the parent may hold it."""
+        check_process(self._process, "agent")
 
     def start(self, opening: dict[str, Any] | None, asked: Settings) -> None:
         """Recover the experiment; open it with the payload ``opening`` if it is not there."""
@@ -91,6 +102,8 @@ class Engine:
 
     def run(self, work: Callable[..., T], *args: Any) -> T:
         """Run ``work(tx, *args)`` in one transaction; now and then a snapshot follows."""
+        if os.getpid() != self._process:
+            self.check_process()
         result, kept = self.store.transact(self.account, partial(self._within, work, args))
         if kept is not None:
             self._keep(kept)

@@ -12,6 +12,7 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any
 
+from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
@@ -31,8 +32,8 @@ from surefoot.live.configuration import (
     with_arms,
 )
 from surefoot.live.entries import GENESIS, Entry
-from surefoot.live.play import DEGRADED, SHADOW, Request, payload, sealed_json
-from surefoot.live.reports import FLAGS, OpenPlay
+from surefoot.live.play import DEGRADED, SHADOW, OpenPlay, Request, payload, sealed_json
+from surefoot.live.reports import FLAGS
 from surefoot.policies.base import Policy
 
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
@@ -45,6 +46,10 @@ _CLOSED = (
 _CHANGES = {
     "experiment.configured", "experiment.state", "arms.added", "arms.removed", *_ENDOWMENTS,
 }  # fmt: skip
+_DECIDED = {
+    "decision.held": counts_of("decision.held", True),
+    "decision.defaulted": counts_of("decision.defaulted", False),
+}
 _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
@@ -296,9 +301,13 @@ class Fold:
 
     def count(self, kind: str) -> None:
         """Count a play that was decided."""
-        books = self.books
-        books.plays.next_id += 1
-        books.count(counts_of(kind, kind == "decision.held"))
+        self.books.plays.next_id += 1
+        self._count(_DECIDED[kind])
+
+    def _count(self, counts: Counts) -> None:
+        counters = self.books.counters
+        for name, change in counts:
+            counters[name] += change
 
     def _turn(self, context: Any, allowed: Any) -> None:
         """The policy's turn, taken again. If it fails at it this time, the play was made as well.
@@ -316,7 +325,7 @@ class Fold:
         told, kind, name, books = entry.payload, entry.kind, entry.play, self.books
         play = None if name is None else self.waiting.get(name)
         assert play is not None or kind != "decision.voided" or told.get("late") is True
-        books.count(counts_of_entry(kind, told, play is not None and play.explores))
+        self._count(counts_of_entry(kind, told, play is not None and play.explores))
         books.required += told.get("asked", 0)
         if kind == "outcome.late":
             action = self.agent.actions.action(told["index"], from_json(told["arm"]))
@@ -361,7 +370,7 @@ class Fold:
         if isinstance(base, list):
             return tuple(map(float, base))
         if self.agent.unit_rewards:
-            return self.books.unit_of(told["reward"])
+            return share(told["reward"], self.books.low, self.books.high)
         return self.agent.policy_reward(Decimal(base))
 
     def state(self) -> dict[str, Any]:
@@ -395,7 +404,7 @@ class Fold:
         counters = dict(state["counters"])
         self.books.plays.next_id = counters.pop("next_id")
         self.books.required = counters.pop("required")
-        self.books.count(tuple(counters.items()))
+        self._count(tuple(counters.items()))
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]
         for play, packed in state["waiting"].items():

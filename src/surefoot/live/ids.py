@@ -21,7 +21,10 @@ from surefoot.live.store.base import PlayRow
 
 Reader = Callable[[str], PlayRow | None]
 """Finds a play by its id in the ledger."""
-_REPORTED = re.compile(rf"{ID}(\.{ID})?")
+FREE = re.compile(rf"(?!p-[0-9]+\Z){ID}")
+"""An id that a caller may give a new play: not one that the store gives."""
+REPORTED = re.compile(rf"{ID}(\.{ID})?")
+"""What a play may be called in a report."""
 
 
 def checked_id(given: Any) -> str | None:
@@ -31,7 +34,7 @@ def checked_id(given: Any) -> str | None:
 
 def reported_id(play: str) -> str:
     """The id of a play that is reported; UnknownPlay for what can be none."""
-    if not isinstance(play, str) or not _REPORTED.fullmatch(play):
+    if not isinstance(play, str) or not REPORTED.fullmatch(play):
         raise UnknownPlay(
             f"play {shown(play)} is no play of a live agent; report the play that select() "
             "returned, or its id, a string"

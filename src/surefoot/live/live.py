@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-import os
 import warnings
 from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, short, shown
 from surefoot.agents import GenCB
-from surefoot.agents.play import short
 from surefoot.errors import InvalidInput, RewardOutOfRange
 from surefoot.floors import Outcome, Statement
 from surefoot.live import changes, configuration, ids, leases
@@ -20,7 +18,6 @@ from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
 from surefoot.live.reports import Report, Told
 from surefoot.live.store import Store, Tx, open_store
-from surefoot.live.store.base import check_process
 
 if TYPE_CHECKING:
     from surefoot.live.monitor import DefaultReport
@@ -103,7 +100,6 @@ class Live:
             own_policy = None if opening["config"]["policy"]["config"] else agent.policy
         self._closes = not isinstance(store, Store)
         self._closed = False
-        self._process = os.getpid()
         self.store = open_store(store, new=agent is not None, timeout=timeout)
         self._worker: Worker | None = None
         try:
@@ -147,7 +143,6 @@ class Live:
         play, so a lost answer is asked for again; with another request it is a PlayConflict.
         The context has to be plain values (see ``save``): it is kept with the play.
         """
-        check_process(self._process, "agent")
         asked = Request.of(context, allowed, default, id)
         if self._worker is not None:
             [entry] = self._worker.select([asked])
@@ -178,7 +173,6 @@ class Live:
         >>> len(live.select_many(3))
         3
         """
-        check_process(self._process, "agent")
         wanted, places, by_id = list[Request](), list[int](), dict[str, int]()
         for request in _listed(requests):
             asked = Request.of(*request)
@@ -226,14 +220,21 @@ class Live:
 
     def fall_back(self, play: LivePlay | str) -> Outcome:
         """An exploration was decided, but the default was played instead."""
-        return self._report(play, _named(play), Report("fall_back"))
+        return self._report(
+            play,
+            _named(play),
+            Report("fall_back"),
+        )
 
     def acknowledge(self, play: LivePlay | str) -> Outcome:
         """Confirm a reward above r_max, so that the rest of it is credited."""
-        return self._report(play, _named(play), Report("acknowledge"))
+        return self._report(
+            play,
+            _named(play),
+            Report("acknowledge"),
+        )
 
     def _report(self, play: LivePlay | str, name: str, report: Report) -> Outcome:
-        check_process(self._process, "agent")
         worker, engine = self._worker, self._engine
         if worker is not None:
             name = name if isinstance(play, LivePlay) else worker.own_play(name)
@@ -269,19 +270,22 @@ class Live:
 
     def flush(self) -> None:
         """Enter in the ledger what is only in the journal; without a lease nothing is."""
-        check_process(self._process, "agent")
+        self._engine.check_process()
         if self._worker is not None:
             self._worker.flush()
 
     def explain(self, play: LivePlay | str) -> str:
         """Say in one sentence, in numbers, why a play is what it is."""
-        check_process(self._process, "agent")
+        self._engine.check_process()
         return play.explain() if isinstance(play, LivePlay) else self.play(play).explain()
 
     def play(self, play: LivePlay | str) -> LivePlay:
         """A play of this experiment as it was decided; an id means what it means in a report."""
-        check_process(self._process, "agent")
-        name, engine, entry = _named(play), self._engine, None
+        name, engine, entry = (
+            _named(play),
+            self._engine,
+            None,
+        )
         if self._worker is not None:
             name = name if isinstance(play, LivePlay) else self._worker.own_play(name)
             entry = self._worker.known(name)
@@ -306,13 +310,12 @@ class Live:
         """
         from surefoot.live.monitor import watch
 
-        check_process(self._process, "agent")
+        self._engine.check_process()
         return watch(self.store.entries(self._engine.account), self.name, delta)
 
     @property
     def config(self) -> dict[str, Any]:
         """The configuration in force, plain JSON without floats; another Live can be made of it."""
-        check_process(self._process, "agent")
         return self._engine.run(self._engine.config)
 
     def pause(self) -> None:
@@ -364,7 +367,6 @@ class Live:
         self._change(changes.remove_arms, changes.listed(arms))
 
     def _change(self, change: Callable[..., None], *told: Any) -> None:
-        check_process(self._process, "agent")
         self._engine.run(change, self._engine, *told)
 
     def close(self) -> None:
@@ -372,7 +374,7 @@ class Live:
 
         In a forked child it does nothing: what is open belongs to the parent.
         """
-        if self._closed or os.getpid() != self._process:
+        if self._closed or self._engine.foreign:
             return
         self._closed = True
         try:
@@ -399,7 +401,9 @@ class Live:
 
 def _named(play: LivePlay | str) -> str:
     """The id of a play, given by itself or by its id."""
-    return ids.reported_id(play.id if isinstance(play, LivePlay) else play)
+    name = play.id if isinstance(play, LivePlay) else play
+    usual = type(name) is str and ids.REPORTED.fullmatch(name)
+    return name if usual else ids.reported_id(name)
 
 
 _ASKED = "context", "allowed", "default", "id"

@@ -5,13 +5,12 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from surefoot._exact import exact, shown
-from surefoot._json_values import from_json, to_json
+from surefoot._exact import exact, short, shown
 from surefoot.agents import GenCB
 from surefoot.agents.actions import Actions
-from surefoot.agents.play import made, short, unpaid
+from surefoot.agents.play import unpaid
 from surefoot.errors import InvalidInput
-from surefoot.floors import Outcome, Terms
+from surefoot.floors import Outcome
 from surefoot.floors.events import (
     CAPPED,
     EXPIRE,
@@ -27,69 +26,12 @@ from surefoot.floors.events import (
 )
 from surefoot.floors.plays import conflict
 from surefoot.live.configuration import Settings
-from surefoot.live.entries import Entry
-from surefoot.live.play import sealed, terms_of
+from surefoot.live.play import OpenPlay
 from surefoot.live.store.base import PlayRow
 from surefoot.live.store.transitions import STATES
 
 FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 """What an entry says of a reward that is not what was declared, by the counter it moves."""
-
-
-class OpenPlay(NamedTuple):
-    """A play that can still change, as its decision's entry tells it."""
-
-    explores: bool
-    arm: Any
-    """As the user named it."""
-    number: int
-    """The arm's; -1 for the default."""
-    action: Any
-    """In the policy's own numbers; -1 for the default; None: it is another experiment's."""
-    context: Any
-    terms: Terms
-    low: int
-    high: int
-    missing: int | None = None
-    """The reward, in units, that the policy is told if the play expires; None: it is told none."""
-    version: int = 0
-    """The configuration that it was decided under."""
-
-    @classmethod
-    def of(cls, entry: Entry, agent: GenCB, own: bool) -> OpenPlay:
-        """What a decision's entry says of its play; ``own``: whether it is this agent's."""
-        told, books, version = entry.payload, agent.books, entry.config_version
-        context = from_json(told["context"]) if "context" in told else None
-        terms = terms_of(told)
-        found: tuple[Any, ...]
-        if entry.kind != "decision.held":
-            found = (False, None, -1, -1, context, terms, books.low, books.high, None, version)
-        else:
-            arm, number, action = told["arm"], told["index"], None
-            arm = from_json(arm) if type(arm) is dict else arm
-            if own:
-                numbered = agent.actions.numbered
-                action = number if numbered else agent.actions.action(number, arm)
-            ends = told["low"], told["high"], told.get("missing"), version
-            found = (True, arm, number, action, context, terms, *ends)
-        play: OpenPlay = made(cls, found)
-        return play
-
-    def again(self) -> dict[str, Any]:
-        """What is needed of this play, for the entry of a report after its expiry.
-
-        Of an exploration that is what its policy learns by, of a default what it was declared to
-        be worth, and under which configuration.
-        """
-        if not self.explores:
-            value = {"value": self.terms.value, "version": self.version, "late": True}
-            return value if self.terms.high is None else {**value, "upper": self.terms.high}
-        told = {"arm": sealed(to_json(self.arm, "arm")), "index": self.number}
-        if self.context is not None:
-            told["context"] = sealed(to_json(self.context, "context"))
-        if self.missing is not None:
-            told["missing"] = self.missing
-        return told
 
 
 class Told(NamedTuple):

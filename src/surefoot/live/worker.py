@@ -30,8 +30,8 @@ from surefoot.live.flushing import FlushTurn
 from surefoot.live.fold import LEARNT, Fold
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
-from surefoot.live.play import Request
-from surefoot.live.reports import Booked, OpenPlay, Report, book
+from surefoot.live.play import OpenPlay, Request
+from surefoot.live.reports import Booked, Report, book
 from surefoot.live.store import Tx, transitions
 from surefoot.live.store.base import LeaseRow, PlayRow
 
