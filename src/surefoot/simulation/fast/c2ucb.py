@@ -25,7 +25,7 @@ def walk(
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     means, norms, bounds = state[gram.MEANS], state[gram.NORMS], state[BOUNDS]
-    members, low, width = state[MEMBERS], scale.low, scale.width
+    form, members, low, width = state[gram.COUNTS :], state[MEMBERS], scale.low, scale.width
     costs, prices, links = state[COSTS], state[PRICES], state[LINKS]
     any_k, settled = policy.rows == 0 and len(policy.order) == 0, False
     span = 1 if policy.determinant else RADIUS_EVERY
@@ -57,7 +57,8 @@ def walk(
                 reward += units
                 mean += truth[0][e]
                 variance += truth[1][e]
-                gram.observe(policy, state, e, 1, units, low, width)
+                if gram.observe(form, e, 1, units, low, width):
+                    gram.renew(policy, state, low, width)
         else:
             block.arms[j] = -1
         block.rewards[j] = reward

@@ -132,7 +132,8 @@ def _learn(policy: Any, state: Any, k: int, units: Any, low: Any, width: Any) ->
     )  # fmt: skip
     grown = 1.0 + norms[k]
     surprise = ((units - low) / width - means[k]) / grown
-    if gram.observe(policy, state, k, 1, units, low, width):
+    if gram.observe(state[gram.COUNTS :], k, 1, units, low, width):
+        gram.renew(policy, state, low, width)
         _along(state)
         return
     mine = along[k]

@@ -142,20 +142,19 @@ def _solve(factor: Any, d: int, vectors: Any, start: int, out: Any) -> None:
 
 
 @jittable
-def observe(policy: Any, state: Any, k: int, n: int, units: int, low: int, width: int) -> bool:
+def observe(form: Any, k: int, n: int, units: int, low: int, width: int) -> bool:
     """Take in n observations of row k, ``units`` the sum of their rewards; O(K^2).
 
-    True where all was computed anew instead.
+    True where all is to be computed anew instead. ``form``: the lists from ``COUNTS`` on; a call
+    that is not inlined copies every list it is given.
     """
-    cross, norms, means = state[CROSS], state[NORMS], state[MEANS]
-    row, age = state[ROW], state[AGE]
-    state[COUNTS][k] += n
-    state[SUMS][k] += units
+    cross, norms, means, row, age = form[CROSS], form[NORMS], form[MEANS], form[ROW], form[AGE]
+    form[COUNTS][k] += n
+    form[SUMS][k] += units
     grown = 1.0 + n * norms[k]
     age[0] *= grown
     age[1] += 1.0
     if not age[0] <= SURPRISE or age[1] >= EVERY:  # so a nan is computed anew, too
-        renew(policy, state, low, width)
         return True
     surprise = ((units - n * low) / width - n * means[k]) / grown
     weight = n / grown

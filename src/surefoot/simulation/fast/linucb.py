@@ -42,8 +42,8 @@ def walk(
             policy, state, environment, key, first, scale, rival, block, j, k, radius
         )
         n = _note(block, start, j, k, truth)
-        if n > 0:
-            gram.observe(policy, state, k, n, units, scale.low, scale.width)
+        if n > 0 and gram.observe(state[gram.COUNTS :], k, n, units, scale.low, scale.width):
+            gram.renew(policy, state, scale.low, scale.width)
 
 
 @jittable
