@@ -97,8 +97,8 @@ def taken(walk: Any, init: Any, policy: Any, world: Any, T: int) -> None:
     block = Block(*lists, room, *unused)
     for first in range(1, T, SIZE):
         walk(
-            policy, state, world.record, np.uint64(1), np.uint64(1), first, Scale(1, 1, 0, 1), -math.inf,
-            (world.means, world.variances), block,
+            policy, state, world.record, np.uint64(1), np.uint64(1), first, Scale(1, 1, 0, 1),
+            -math.inf, (world.means, world.variances), block,
         )  # fmt: skip
 
 

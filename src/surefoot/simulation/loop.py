@@ -25,6 +25,13 @@ from surefoot.kernels.registry import best, member, pledge, update, width
 
 Ints = npt.NDArray[np.int64]
 Floats = npt.NDArray[np.float64]
+IntRow = list[int] | Ints
+"""Numbers that a loop reads and writes: a list in plain Python, an array when compiled."""
+FloatRow = list[float] | Floats
+Truth = tuple[FloatRow, FloatRow]
+"""The true means and variances of the (base) arms."""
+Terms = tuple[int, int, int, int]
+"""A play's value, floor, hold and deposit, in units of the books."""
 
 # Columns of ``Trace.books``; the first six are also an agent's state between two blocks.
 T, DEFAULTS, SLACK, LEAST, BELOW, NEXT, ARM = range(7)
@@ -73,23 +80,23 @@ class Scale(NamedTuple):
 class Block(NamedTuple):
     """A stretch of the base path: one entry a turn."""
 
-    arms: Any
+    arms: IntRow
     """The number of the arm, 0 for a super arm, -1 where the default competes and wins the turn."""
-    rewards: Any
+    rewards: IntRow
     """In units of the books."""
-    pledges: Any
+    pledges: IntRow
     """A lower bound on the mean reward of all turns up to this one, in units; 0 from a policy
     whose agent asks for none."""
-    means: Any
+    means: FloatRow
     """The true mean of what was played; of single arms the fast drivers do not write it."""
-    variances: Any
+    variances: FloatRow
     chunks: Any
     """The sums that the fast calendars add at once, see ``fast.chunks``."""
 
 
 def base_path(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scale: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """Take the turns m = first, first+1, ... until the block is full.
 
@@ -125,8 +132,8 @@ def base_path(
 
 
 def interleave(
-    gate: int, terms: Any, block: Block, top: float, books: Any, losses: Any, checkpoints: Any,
-    trace: Any,
+    gate: int, terms: Terms, block: Block, top: float, books: IntRow, losses: FloatRow,
+    checkpoints: IntRow, trace: Trace,
 ) -> None:  # fmt: skip
     """Take the block's turns under one gate, and play the default whenever it is closed.
 
@@ -171,7 +178,7 @@ def interleave(
 
 
 @jittable
-def units_of(scale: Any, drawn: Any) -> Any:
+def units_of(scale: Scale, drawn: Any) -> int:
     """A draw in units of the books, rounded down where they are coarser: no credit is overstated.
 
     ``//`` rounds down below zero too, in Python and in compiled code.
@@ -181,13 +188,13 @@ def units_of(scale: Any, drawn: Any) -> Any:
 
 
 @jittable
-def policy_reward(scale: Any, units: Any) -> float:
+def policy_reward(scale: Scale, units: int) -> float:
     """A reward on the policy's scale."""
     return float((units - scale.low) / scale.width)
 
 
 @jittable
-def lose(losses: Any, top: float, mean: float, variance: float) -> None:
+def lose(losses: FloatRow, top: float, mean: float, variance: float) -> None:
     """Add one regular play to the sums that the regrets are made of."""
     losses[GAP] += top - mean
     losses[MEAN] += mean

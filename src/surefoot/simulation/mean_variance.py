@@ -8,10 +8,11 @@ with that ruling. Every decision is thus the exact one.
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from surefoot._jit import jittable
-from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, NEXT, UNGUARDED, Block, T, lose
+from surefoot.simulation import loop
+from surefoot.simulation.loop import Block, FloatRow, IntRow, Ints, Trace
 
 VIABLE, EXACT, PAPER = range(3)
 CHECKS = {"viable": VIABLE, "exact": EXACT, "paper": PAPER}
@@ -53,7 +54,7 @@ class Promise(NamedTuple):
 
 
 @jittable
-def slack_near(promise: Any, n: int, total: Any, high: Any, low: Any) -> tuple[float, float]:
+def slack_near(promise: Promise, n: int, total: int, high: int, low: int) -> tuple[float, float]:
     """S_n and a bound on its error."""
     sum_ = total * promise.each
     squares = (float(high) * BASE + low) * promise.each * promise.each
@@ -66,7 +67,7 @@ def slack_near(promise: Any, n: int, total: Any, high: Any, low: Any) -> tuple[f
 
 @jittable
 def margin_near(
-    promise: Any, n: int, total: Any, high: Any, low: Any, units: Any
+    promise: Promise, n: int, total: int, high: int, low: int, units: int
 ) -> tuple[float, float]:
     """What one more reward would leave above what the check asks, and a bound on its error."""
     square = units * units
@@ -86,7 +87,7 @@ def margin_near(
 
 
 @jittable
-def gate_near(promise: Any, n: int, total: Any, high: Any, low: Any) -> int:
+def gate_near(promise: Promise, n: int, total: int, high: int, low: int) -> int:
     """1 where the gate is surely open, 0 where it is surely closed, -1 in doubt."""
     if promise.check == PAPER:
         if n == 0:
@@ -113,8 +114,9 @@ def sign_near(margin: float, error: float) -> int:
 
 
 def interleave_moments(
-    gate: int, promise: Promise, block: Block, top: float, books: Any, sums: Any, least: Any,
-    ruling: Any, losses: Any, checkpoints: Any, trace: Any, marks: Any,
+    gate: int, promise: Promise, block: Block, top: float, books: IntRow, sums: IntRow,
+    least: FloatRow, ruling: IntRow, losses: FloatRow, checkpoints: IntRow, trace: Trace,
+    marks: Ints,
 ) -> bool:  # fmt: skip
     """Take the block's turns under a mean-variance gate; True where a play is in doubt.
 
@@ -122,26 +124,27 @@ def interleave_moments(
     far in floats, and the bound on its error. After play checkpoints[i] ``sums`` become row i of
     ``marks``. Nothing of a play in doubt has happened yet.
     """
-    while sums[TURN] < len(block.arms) and books[T] < checkpoints[-1]:
+    while sums[TURN] < len(block.arms) and books[loop.T] < checkpoints[-1]:
         j = sums[TURN]
         arm = step(gate, promise, block, books, sums, least, ruling)
         if arm == DOUBT:
             return True
         if arm >= 0:
-            lose(losses, top, block.means[j], block.variances[j])
-        if books[T] == checkpoints[books[NEXT]]:
+            loop.lose(losses, top, block.means[j], block.variances[j])
+        if books[loop.T] == checkpoints[books[loop.NEXT]]:
             note(books, sums, losses, arm, trace, marks)
     return False
 
 
 @jittable
 def step(
-    gate: int, promise: Promise, block: Block, books: Any, sums: Any, least: Any, ruling: Any
-) -> int:
+    gate: int, promise: Promise, block: Block, books: IntRow, sums: IntRow, least: FloatRow,
+    ruling: IntRow,
+) -> int:  # fmt: skip
     """Make one play, and return its arm: -1 for the default, DOUBT where it was not made."""
-    j, t, k = sums[TURN], books[T], block.arms[sums[TURN]]
+    j, t, k = sums[TURN], books[loop.T], block.arms[sums[TURN]]
     ruled = ruling[GIVEN] == 1
-    if ruled or gate == UNGUARDED:
+    if ruled or gate == loop.UNGUARDED:
         opened = ruling[OPENED] if ruled else 1
     else:
         opened = gate_near(promise, t, sums[TOTAL], sums[HIGH], sums[LOW])
@@ -163,28 +166,31 @@ def step(
         if short == 2 or less == 2:
             return DOUBT
     sums[TOTAL], sums[HIGH], sums[LOW] = total, high, low
-    books[T] = t + 1
+    books[loop.T] = t + 1
     if less == 1:
         least[0], least[1] = slack, error
         sums[LEAST_N], sums[LEAST_TOTAL] = t + 1, total
         sums[LEAST_HIGH], sums[LEAST_LOW] = high, low
-    books[BELOW] += short
+    books[loop.BELOW] += short
     if not explores:
-        books[DEFAULTS] += 1
+        books[loop.DEFAULTS] += 1
     if opened == 1:
         sums[TURN] = j + 1
     return int(k) if explores else -1
 
 
 @jittable
-def note(books: Any, sums: Any, losses: Any, arm: int, trace: Any, marks: Any) -> None:
+def note(
+    books: IntRow, sums: IntRow, losses: FloatRow, arm: int, trace: Trace, marks: Ints
+) -> None:
     """Write down a checkpoint: the next row of ``trace`` and of ``marks``."""
-    spot = books[NEXT]
+    spot = books[loop.NEXT]
     row = trace.books[spot]
-    row[T], row[DEFAULTS], row[BELOW] = books[T], books[DEFAULTS], books[BELOW]
-    row[NEXT], row[ARM] = spot, arm
+    for column in (loop.T, loop.DEFAULTS, loop.BELOW):
+        row[column] = books[column]
+    row[loop.NEXT], row[loop.ARM] = spot, arm
     for i in range(len(losses)):
         trace.losses[spot][i] = losses[i]
     for i in range(len(sums)):
         marks[spot][i] = sums[i]
-    books[NEXT] = spot + 1
+    books[loop.NEXT] = spot + 1

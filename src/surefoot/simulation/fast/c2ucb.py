@@ -16,12 +16,12 @@ from surefoot.environments._kernels import draw
 from surefoot.policies.c2ucb import BOUNDS, COSTS, LINKS, MEMBERS, PRICES, choose
 from surefoot.simulation.fast import gram
 from surefoot.simulation.fast.linucb import RADIUS_EVERY
-from surefoot.simulation.loop import Block, Scale, units_of
+from surefoot.simulation.loop import Block, FloatRow, IntRow, Scale, Truth, units_of
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scale: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     means, norms, bounds = state[gram.MEANS], state[gram.NORMS], state[BOUNDS]
@@ -67,7 +67,7 @@ def walk(
 
 
 @jittable
-def _sure(means: Any, norms: Any, members: Any, least: float, largest: float) -> float:
+def _sure(means: FloatRow, norms: FloatRow, members: IntRow, least: float, largest: float) -> float:
     """A bound below the value of a super arm that surely is the k largest; -inf if it may not be.
 
     Surely: at every radius from ``least`` to ``largest``.
@@ -85,7 +85,7 @@ def _sure(means: Any, norms: Any, members: Any, least: float, largest: float) ->
 
 
 @jittable
-def _bounds(means: Any, norms: Any, radius: float, out: Any) -> None:
+def _bounds(means: FloatRow, norms: FloatRow, radius: float, out: Any) -> None:
     """Write down the bounds of all base arms."""
     for e in range(len(out)):
         out[e] = means[e] + radius * gram.root(norms[e])

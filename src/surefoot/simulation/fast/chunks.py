@@ -21,31 +21,14 @@ what is left of it up to a checkpoint); else one play is made, as in the plain t
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
 from surefoot._jit import jittable
+from surefoot.simulation import loop
 from surefoot.simulation import mean_variance as mv
-from surefoot.simulation.loop import (
-    ACCOUNT,
-    ARM,
-    BELOW,
-    DEFAULTS,
-    GAP,
-    LEAST,
-    MEAN,
-    NEXT,
-    PLEDGE,
-    SLACK,
-    SQUARE,
-    SUMS,
-    UNGUARDED,
-    VARIANCE,
-    Block,
-    T,
-    lose,
-)
+from surefoot.simulation.loop import Block, FloatRow, Floats, IntRow, Ints, Terms, Trace, Truth
 
 CHUNK = 64
 # Columns of ``Block.chunks``: the rewards of its regular turns; how many turns the default won; the
@@ -58,11 +41,11 @@ _NONE = 1 << 61
 class Chunks(NamedTuple):
     """What is known of the chunks of a block."""
 
-    totals: Any
+    totals: Ints
     """One row a chunk."""
-    before: Any
+    before: Floats
     """The sums of ``trace.losses`` before each chunk, and after all; gaps are to ``best``."""
-    truth: Any
+    truth: Truth
     """The true means and variances of the (base) arms."""
     best: float
     """The true mean of the best regular action."""
@@ -70,10 +53,10 @@ class Chunks(NamedTuple):
     """Whether a turn plays one arm: then the truth is looked up by ``Block.arms``."""
 
 
-def blank(turns: int, truth: Any, best: float, single: bool) -> Chunks:
+def blank(turns: int, truth: Truth, best: float, single: bool) -> Chunks:
     """The chunks of a block before any turn."""
     count = -(-turns // CHUNK)
-    totals, before = np.zeros((count, 5), np.int64), np.zeros((count + 1, SUMS))
+    totals, before = np.zeros((count, 5), np.int64), np.zeros((count + 1, loop.SUMS))
     return Chunks(totals, before, truth, best, single)
 
 
@@ -84,7 +67,7 @@ def survey(block: Block, pledged: bool, moments: bool) -> None:
     """
     totals, before = block.chunks.totals, block.chunks.before
     last = len(totals)
-    for i in range(SUMS):
+    for i in range(loop.SUMS):
         before[0, i] = before[last, i]  # the sums go on from the block that was here before
     for c in range(last):
         start = c * CHUNK
@@ -95,13 +78,13 @@ def survey(block: Block, pledged: bool, moments: bool) -> None:
             totals[c, PLEDGED] = _least(block, start, end)
         if moments:
             totals[c, SQUARES_HIGH], totals[c, SQUARES_LOW] = squares(rewards)
-        for i in range(SUMS):
+        for i in range(loop.SUMS):
             before[c + 1, i] = before[c, i]
         _lose(block, start, end, changes == 0, before[c + 1])
 
 
 @jittable
-def gained(rewards: Any, arms: Any) -> tuple[int, int, int]:
+def gained(rewards: IntRow, arms: IntRow) -> tuple[int, int, int]:
     """The rewards of some turns, how many the default won, and how many had another arm than the
     first."""
     first = arms[0]
@@ -114,7 +97,7 @@ def gained(rewards: Any, arms: Any) -> tuple[int, int, int]:
 
 
 @jittable
-def squares(rewards: Any) -> tuple[int, int]:
+def squares(rewards: IntRow) -> tuple[int, int]:
     """The digits of their sum of squares; a square fits an int64, see ``mean_variance.WIDEST``."""
     high = low = 0
     for i in range(len(rewards)):
@@ -135,7 +118,7 @@ def _least(block: Block, start: int, end: int) -> int:
 
 
 @jittable
-def _lose(block: Block, start: int, end: int, same: bool, losses: Any) -> None:
+def _lose(block: Block, start: int, end: int, same: bool, losses: FloatRow) -> None:
     """Add turns start..end-1 to ``losses``.
 
     ``same``: one arm was played throughout, as is most common. A run of n plays adds n times a
@@ -145,7 +128,7 @@ def _lose(block: Block, start: int, end: int, same: bool, losses: Any) -> None:
     if not block.chunks.single:
         for j in range(start, end):
             if block.arms[j] >= 0:
-                lose(losses, best, block.means[j], block.variances[j])
+                loop.lose(losses, best, block.means[j], block.variances[j])
         return
     arms = block.arms[start:end]
     if same:
@@ -161,25 +144,25 @@ def _lose(block: Block, start: int, end: int, same: bool, losses: Any) -> None:
 
 
 @jittable
-def _lose_run(block: Block, k: Any, n: int, losses: Any) -> None:
+def _lose_run(block: Block, k: int, n: int, losses: FloatRow) -> None:
     """Add n turns of one arm to ``losses``; those the default wins lose nothing."""
     if k >= 0:
         means, variances = block.chunks.truth
-        losses[GAP] += n * (block.chunks.best - means[k])
-        losses[MEAN] += n * means[k]
-        losses[SQUARE] += n * (means[k] * means[k])
-        losses[VARIANCE] += n * variances[k]
+        losses[loop.GAP] += n * (block.chunks.best - means[k])
+        losses[loop.MEAN] += n * means[k]
+        losses[loop.SQUARE] += n * (means[k] * means[k])
+        losses[loop.VARIANCE] += n * variances[k]
 
 
 def interleave_chunks(
-    gate: int, terms: Any, block: Block, top: float, books: Any, losses: Any, checkpoints: Any,
-    trace: Any,
+    gate: int, terms: Terms, block: Block, top: float, books: IntRow, losses: FloatRow,
+    checkpoints: IntRow, trace: Trace,
 ) -> None:  # fmt: skip
     """As ``loop.interleave``."""
     _, floor, _, deposit = terms
     totals = block.chunks.totals
-    t, defaults, slack = books[T], books[DEFAULTS], books[SLACK]
-    least, below, spot = books[LEAST], books[BELOW], books[NEXT]
+    t, defaults, slack = books[loop.T], books[loop.DEFAULTS], books[loop.SLACK]
+    least, below, spot = books[loop.LEAST], books[loop.BELOW], books[loop.NEXT]
     size = len(block.arms)
     last = checkpoints[-1]
     j = 0
@@ -211,25 +194,25 @@ def interleave_chunks(
         if t == checkpoints[spot]:
             _note(block, j, top, trace, spot, (t, defaults, slack, least, below), arm)
             spot += 1
-    books[T], books[DEFAULTS], books[SLACK] = t, defaults, slack
-    books[LEAST], books[BELOW], books[NEXT] = least, below, spot
+    books[loop.T], books[loop.DEFAULTS], books[loop.SLACK] = t, defaults, slack
+    books[loop.LEAST], books[loop.BELOW], books[loop.NEXT] = least, below, spot
 
 
 @jittable
-def _opened(gate: int, chunk: Any, t: Any, defaults: Any, slack: Any, terms: Any) -> bool:
+def _opened(gate: int, chunk: IntRow, t: int, defaults: int, slack: int, terms: Terms) -> bool:
     """Whether the gate is surely open at every turn of a chunk."""
     value, floor, hold, _ = terms
-    if gate == ACCOUNT:  # a regular play takes at most a hold, a default play nothing
+    if gate == loop.ACCOUNT:  # a regular play takes at most a hold, a default play nothing
         return bool(slack >= CHUNK * hold)
-    if gate == PLEDGE:  # the least pledge, held against what the last turn asks; floor, value >= 0
+    if gate == loop.PLEDGE:  # the least pledge suffices for the last turn; floor, value >= 0
         return bool(chunk[PLEDGED] >= floor * (t + CHUNK) - defaults * value)
     return True
 
 
 @jittable
 def _through(
-    block: Block, j: Any, terms: Any, slack: Any, least: Any, below: Any
-) -> tuple[Any, Any, Any]:
+    block: Block, j: int, terms: Terms, slack: int, least: int, below: int
+) -> tuple[int, int, int]:
     """Take all turns of the chunk from turn j on: the slack, its least value, the plays below 0."""
     _, floor, hold, deposit = terms
     # ``least`` starts at the largest int64: a slack below zero less that would leave 64 bits.
@@ -246,13 +229,13 @@ def _through(
 
 @jittable
 def _closed_for(
-    gate: int, k: Any, pledged: Any, t: Any, defaults: Any, slack: Any, terms: Any, most: Any
-) -> Any:
+    gate: int, k: int, pledged: int, t: int, defaults: int, slack: int, terms: Terms, most: int
+) -> int:
     """How many default plays the gate asks for before the next turn, at most ``most``."""
     value, floor, hold, deposit = terms
-    if gate == ACCOUNT:
+    if gate == loop.ACCOUNT:
         short, each = hold - slack, deposit
-    elif gate == PLEDGE and k >= 0:
+    elif gate == loop.PLEDGE and k >= 0:
         short, each = floor * (t + 1) - pledged - defaults * value, value - floor
     else:
         return 0
@@ -263,7 +246,7 @@ def _closed_for(
 
 
 @jittable
-def _short(slack: Any, deposit: Any, plays: Any) -> Any:
+def _short(slack: int, deposit: int, plays: int) -> int:
     """After how many of these default plays the slack is below zero."""
     if slack >= 0:
         return 0
@@ -272,54 +255,57 @@ def _short(slack: Any, deposit: Any, plays: Any) -> Any:
 
 
 @jittable
-def _note(block: Block, j: int, top: float, trace: Any, spot: int, books: Any, arm: Any) -> None:
+def _note(
+    block: Block, j: int, top: float, trace: Trace, spot: int, books: tuple[int, ...], arm: int
+) -> None:
     """Write down a checkpoint, after j turns of the block."""
     t, defaults, slack, least, below = books
     row = trace.books[spot]
-    row[T], row[DEFAULTS], row[SLACK], row[LEAST] = t, defaults, slack, least
-    row[BELOW], row[NEXT], row[ARM] = below, spot, arm
+    row[loop.T], row[loop.DEFAULTS], row[loop.SLACK], row[loop.LEAST] = t, defaults, slack, least
+    row[loop.BELOW], row[loop.NEXT], row[loop.ARM] = below, spot, arm
     regrets(block, j, top, t - defaults, trace.losses[spot])
 
 
 @jittable
-def regrets(block: Block, j: int, top: float, regular: Any, row: Any) -> None:
+def regrets(block: Block, j: int, top: float, regular: int, row: FloatRow) -> None:
     """The sums that regrets are made of, after j turns of the block; ``regular`` were no default.
 
     ``top`` is mu_*, which may be the default's value and above the best action's.
     """
     c = j // CHUNK
-    for i in range(SUMS):
+    for i in range(loop.SUMS):
         row[i] = block.chunks.before[c, i]
     if c * CHUNK < j:
         _lose(block, c * CHUNK, j, False, row)
-    row[GAP] += regular * (top - block.chunks.best)  # the chunks measured every gap to ``best``
+    row[loop.GAP] += regular * (top - block.chunks.best)  # the sums' gaps are to ``best``
 
 
 def interleave_moment_chunks(
-    gate: int, promise: mv.Promise, block: Block, top: float, books: Any, sums: Any, least: Any,
-    ruling: Any, losses: Any, checkpoints: Any, trace: Any, marks: Any,
+    gate: int, promise: mv.Promise, block: Block, top: float, books: IntRow, sums: IntRow,
+    least: FloatRow, ruling: IntRow, losses: FloatRow, checkpoints: IntRow, trace: Trace,
+    marks: Ints,
 ) -> bool:  # fmt: skip
     """As ``mean_variance.interleave_moments``."""
     size, totals = len(block.arms), block.chunks.totals
-    while sums[mv.TURN] < size and books[T] < checkpoints[-1]:
+    while sums[mv.TURN] < size and books[loop.T] < checkpoints[-1]:
         j = sums[mv.TURN]
-        if ruling[mv.GIVEN] == 0 and _clear(gate, promise, books[T], sums, least):
-            due = checkpoints[books[NEXT]] - books[T]
+        if ruling[mv.GIVEN] == 0 and _clear(gate, promise, books[loop.T], sums, least):
+            due = checkpoints[books[loop.NEXT]] - books[loop.T]
             end = min(j - j % CHUNK + CHUNK, j + due, size)
             arms, rewards, chunk = block.arms[j:end], block.rewards[j:end], totals[j // CHUNK]
-            arm = int(_take(promise, chunk, arms, rewards, books, sums))
+            arm = _take(promise, chunk, arms, rewards, books, sums)
         else:
             arm = mv.step(gate, promise, block, books, sums, least, ruling)
             if arm == mv.DOUBT:
                 return True
-        if books[T] == checkpoints[books[NEXT]]:
-            regrets(block, sums[mv.TURN], top, books[T] - books[DEFAULTS], losses)
+        if books[loop.T] == checkpoints[books[loop.NEXT]]:
+            regrets(block, sums[mv.TURN], top, books[loop.T] - books[loop.DEFAULTS], losses)
             mv.note(books, sums, losses, arm, trace, marks)
     return False
 
 
 @jittable
-def _clear(gate: int, promise: mv.Promise, n: Any, sums: Any, least: Any) -> bool:
+def _clear(gate: int, promise: mv.Promise, n: int, sums: IntRow, least: FloatRow) -> bool:
     """Whether a chunk of worst plays leaves the gate open, and the slack above zero and its least.
 
     The plain text decides every play exactly, so what counts is the true slack: it is at least the
@@ -334,7 +320,7 @@ def _clear(gate: int, promise: mv.Promise, n: Any, sums: Any, least: Any) -> boo
     worst = slack - CHUNK * fall * (1.0 + mv.EPS) - 8.0 * error
     if worst <= max(0.0, least[0] + least[1]):
         return False
-    if gate == UNGUARDED:
+    if gate == loop.UNGUARDED:
         return True
     if promise.check == mv.PAPER:
         return bool(worst > 2.0 + promise.asked)
@@ -347,7 +333,9 @@ def _clear(gate: int, promise: mv.Promise, n: Any, sums: Any, least: Any) -> boo
 
 
 @jittable
-def _take(promise: mv.Promise, chunk: Any, arms: Any, rewards: Any, books: Any, sums: Any) -> Any:
+def _take(
+    promise: mv.Promise, chunk: IntRow, arms: IntRow, rewards: IntRow, books: IntRow, sums: IntRow
+) -> int:
     """Make the plays of some turns of a chunk; the arm of the last one.
 
     It takes no block: a call that is not inlined copies every argument.
@@ -363,7 +351,7 @@ def _take(promise: mv.Promise, chunk: Any, arms: Any, rewards: Any, books: Any, 
     sums[mv.TOTAL] += total + rivals * promise.value
     sums[mv.HIGH] += high + rivals * (square // mv.BASE) + digit // mv.BASE
     sums[mv.LOW] = digit % mv.BASE
-    books[T] += len(arms)
-    books[DEFAULTS] += rivals
+    books[loop.T] += len(arms)
+    books[loop.DEFAULTS] += rivals
     sums[mv.TURN] += len(arms)
     return arms[len(arms) - 1]

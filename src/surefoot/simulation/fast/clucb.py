@@ -24,7 +24,7 @@ from surefoot.kernels import registry
 from surefoot.policies import _ridge
 from surefoot.policies.c2ucb import total
 from surefoot.simulation.fast import gram
-from surefoot.simulation.loop import Block, Scale, units_of
+from surefoot.simulation.loop import Block, IntRow, Scale, Truth, units_of
 
 ALONG, TOTALS = -11, -10
 """Before the lists of ``gram``: c; the square norm of z and its mean."""
@@ -37,8 +37,8 @@ def init(policy: Any, n_arms: int) -> Any:
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scale: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """CLUCB's, as ``loop.base_path``."""
     means, norms, scores, now = state[gram.MEANS], state[gram.NORMS], state[SCORES], state[NOW]
@@ -63,8 +63,8 @@ def walk(
 
 
 def walk_super_arms(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scale: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """C3UCB's, as ``loop.base_path``."""
     means, norms, scores, lows = state[gram.MEANS], state[gram.NORMS], state[SCORES], state[LOWS]
@@ -102,14 +102,14 @@ def _radius(policy: Any, state: Any, m: int) -> float:
 
 
 @jittable
-def _rest(block: Any, j: int) -> None:
+def _rest(block: Block, j: int) -> None:
     """A turn that the default wins."""
     block.arms[j], block.rewards[j] = -1, 0
     block.means[j] = block.variances[j] = 0.0
 
 
 @jittable
-def _proved(state: Any, members: Any, radius: float) -> float:
+def _proved(state: Any, members: IntRow, radius: float) -> float:
     """What all plays so far and the super arm's surely earn: apart, and as one sum."""
     apart, lows, counts = 0.0, state[LOWS], state[gram.COUNTS]
     for e in range(len(lows)):

@@ -42,7 +42,7 @@ from surefoot.kernels.registry import (
     square,
     write,
 )
-from surefoot.simulation.loop import Block, Scale, policy_reward, units_of
+from surefoot.simulation.loop import Block, IntRow, Scale, Truth, policy_reward, units_of
 
 LEVEL, SLOPE, WIN, FAIL, QUEUE = range(-5, 0)
 """The lists behind a policy's own: a and w of each leaf; winner, certainty, and room to sort the
@@ -65,8 +65,8 @@ def init(policy: Any, n_arms: int) -> Any:
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scaling: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scaling: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     n_arms = len(state[0])
@@ -114,8 +114,8 @@ def walk(
 
 @jittable
 def _stretch(
-    policy: Any, known: Any, environment: Any, key: Any, turn: int, k: int, scaling: Any,
-    each: int, level: float, growth: float, rewards: Any,
+    policy: Any, known: Any, environment: Any, key: int, turn: int, k: int, scaling: Scale,
+    each: int, level: float, growth: float, rewards: IntRow,
 ) -> tuple[Any, int]:  # fmt: skip
     """Play arm k until the bound no longer vouches for it; what is known of it then, and the plays.
 
@@ -147,7 +147,7 @@ def _stretch(
 
 
 @jittable
-def _draw(environment: Any, key: Any, turn: int, k: int, scaling: Any, rewards: Any) -> None:
+def _draw(environment: Any, key: int, turn: int, k: int, scaling: Scale, rewards: IntRow) -> None:
     """Draw arm k's rewards of turns in a row, in units: several at a time where none is divided."""
     if scaling.over > 1:
         for i in range(len(rewards)):
@@ -158,14 +158,14 @@ def _draw(environment: Any, key: Any, turn: int, k: int, scaling: Any, rewards: 
 
 
 @jittable
-def steps(policy: Any, scaling: Any) -> int:
+def steps(policy: Any, scaling: Scale) -> int:
     """How many units of a policy's sums are in one of the books'; 0 where it is no whole number."""
     whole = int(policy.unit)
     return 0 if whole % scaling.width else int(whole // scaling.width)
 
 
 @jittable
-def nano_of(policy: Any, scaling: Any, units: Any, each: int) -> Any:
+def nano_of(policy: Any, scaling: Scale, units: Any, each: int) -> Any:
     """A reward in the policy's units, usually billionths: the integer that its ``update`` adds."""
     if each > 0:
         return (units - scaling.low) * each

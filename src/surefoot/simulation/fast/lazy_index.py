@@ -14,12 +14,12 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.kernels.registry import MARGIN, best, index, pledge, scale, update
-from surefoot.simulation.loop import Block, Scale, policy_reward, units_of
+from surefoot.simulation.loop import Block, Scale, Truth, policy_reward, units_of
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scaling: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scaling: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0

@@ -17,7 +17,7 @@ from surefoot.environments._kernels import draw
 from surefoot.policies import _ridge
 from surefoot.policies._ridge import TIE
 from surefoot.simulation.fast import gram
-from surefoot.simulation.loop import Block, Scale, units_of
+from surefoot.simulation.loop import Block, FloatRow, Scale, Truth, units_of
 
 RADIUS_EVERY = 16
 """For so many turns the radius is computed at both ends only: its logarithms cost more than the
@@ -25,8 +25,8 @@ rest of a turn."""
 
 
 def walk(
-    policy: Any, state: Any, environment: Any, key: Any, own: Any, first: int, scale: Scale,
-    rival: float, truth: Any, block: Block,
+    policy: Any, state: Any, environment: Any, key: int, own: int, first: int, scale: Scale,
+    rival: float, truth: Truth, block: Block,
 ) -> None:  # fmt: skip
     """As ``loop.base_path``: take the turns m = first, first+1, ... until the block is full."""
     j = 0
@@ -48,8 +48,8 @@ def walk(
 
 @jittable
 def _stretch(
-    policy: Any, state: Any, environment: Any, key: Any, first: int, scale: Any,
-    rival: float, block: Any, j: int, k: int, radius: float,
+    policy: Any, state: Any, environment: Any, key: int, first: int, scale: Scale,
+    rival: float, block: Block, j: int, k: int, radius: float,
 ) -> tuple[int, int]:  # fmt: skip
     """Take turns while arm k leads, at first with this radius; the next turn, and the rewards."""
     means, norms, row = state[gram.MEANS], state[gram.NORMS], state[gram.ROW]
@@ -97,7 +97,14 @@ def _stretch(
 
 @jittable
 def _ahead(
-    means: Any, norms: Any, row: Any, k: int, z: float, w: float, radius: float, top: float
+    means: FloatRow,
+    norms: FloatRow,
+    row: FloatRow,
+    k: int,
+    z: float,
+    w: float,
+    radius: float,
+    top: float,
 ) -> int:
     """How many others may be ahead of arm k, of index ``top``: above it, or lower and tied."""
     # Twice the tie, so that rounding cannot hide a lower arm that is in it.
@@ -124,7 +131,7 @@ def _write(state: Any, z: float, w: float, radius: float) -> None:
 
 
 @jittable
-def _note(block: Any, start: int, stop: int, k: int, truth: Any) -> int:
+def _note(block: Block, start: int, stop: int, k: int, truth: Truth) -> int:
     """Note what else is known of the turns of a stretch; how many of them arm k had."""
     plays = 0
     for j in range(start, stop):
