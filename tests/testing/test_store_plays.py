@@ -3,7 +3,7 @@
 import pytest
 
 from surefoot.live import MemoryStore
-from surefoot.live.store import transitions
+from surefoot.live.store import tx
 from surefoot.testing._store_plays import PlayTests
 
 
@@ -14,35 +14,35 @@ class Kit(PlayTests):
 
 def test_the_gate_of_moves_is_what_it_checks(monkeypatch):
     settled = lambda row, kind, payload: row._replace(state="settled")  # noqa: E731
-    monkeypatch.setattr(transitions, "moved", settled)
+    monkeypatch.setattr(tx, "moved", settled)
     for test in ("test_no_reward_is_credited_twice", "test_only_legal_moves_are_made"):
         with pytest.raises(AssertionError):
             getattr(Kit(), test)()
 
 
 def test_a_lease_that_can_be_overdrawn_is_found(monkeypatch):
-    monkeypatch.setattr(transitions, "drawn", lambda row, lease, hold: row)
+    monkeypatch.setattr(tx, "drawn", lambda row, lease, hold: row)
     with pytest.raises(AssertionError):
         Kit().test_a_lease_is_spent_and_returned_once()
 
 
 def test_a_lease_that_can_be_closed_twice_is_found(monkeypatch):
-    leased = transitions.leased
+    leased = tx.leased
 
     def again(row, kind, experiment, payload):
         if kind != "lease.granted" and row is not None:
             row = row._replace(state="open")
         return leased(row, kind, experiment, payload)
 
-    monkeypatch.setattr(transitions, "leased", again)
+    monkeypatch.setattr(tx, "leased", again)
     with pytest.raises(AssertionError):
         Kit().test_a_lease_is_spent_and_returned_once()
 
 
 def test_a_capped_reward_that_is_forgotten_is_found(monkeypatch):
-    moved = transitions.moved
+    moved = tx.moved
     forget = lambda *move: moved(*move)._replace(capped=False)  # noqa: E731
-    monkeypatch.setattr(transitions, "moved", forget)
+    monkeypatch.setattr(tx, "moved", forget)
     with pytest.raises(AssertionError):
         Kit().test_a_reward_above_its_range_waits_for_one_acknowledgement()
 

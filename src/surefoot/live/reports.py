@@ -28,7 +28,7 @@ from surefoot.floors.plays import conflict
 from surefoot.live.configuration import Settings
 from surefoot.live.play import OpenPlay
 from surefoot.live.store.base import PlayRow
-from surefoot.live.store.transitions import STATES
+from surefoot.live.store.tx import STATES
 
 FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 """What an entry says of a reward that is not what was declared, by the counter it moves."""

@@ -32,8 +32,8 @@ from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_beh
 from surefoot.live.leases import Lease
 from surefoot.live.play import OpenPlay, Request
 from surefoot.live.reports import Booked, Report, book
-from surefoot.live.store import Tx, transitions
 from surefoot.live.store.base import LeaseRow, PlayRow
+from surefoot.live.store.tx import Tx, decided, moved
 
 Needed = Callable[[], bool]
 _ALWAYS: Needed = lambda: True  # noqa: E731
@@ -237,7 +237,7 @@ class Worker:
         self._steps.append((step, leases.Early(row, booked)))
         local.unlearnt = None
         for line in booked.lines:
-            row = transitions.moved(row, line.kind, line.payload)
+            row = moved(row, line.kind, line.payload)
         if not known.unsure:
             _learn(local, booked)
         self._own[name] = known._replace(row=row)
@@ -373,7 +373,7 @@ class Worker:
             payload=told, prev="", hash="",
         )  # fmt: skip
         step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
-        row = transitions.decided(play_id, local.experiment, 0, kind, told)
+        row = decided(play_id, local.experiment, 0, kind, told)
         return step, Known(row, local.open_play(entry), entry), entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:

@@ -5,7 +5,7 @@ import sqlalchemy as sa
 
 from live.postgres import postgres  # noqa: F401  (a fixture)
 from live.store.databases import address, store  # noqa: F401  (fixtures)
-from surefoot.live.store import AccountRow, LeaseRow, sql, transitions
+from surefoot.live.store import AccountRow, LeaseRow, sql, tx
 from surefoot.testing._stores import explore, fund, settle
 
 ADD_PLAY = (
@@ -109,7 +109,7 @@ def test_a_move_from_a_state_that_nobody_saw_moves_nothing(played):
 
 
 def test_rows_read_back_as_they_were():
-    play = transitions.decided("p", "e", 1, "decision.held", {"arm": ["a", {"b": 1}], "hold": 3})
+    play = tx.decided("p", "e", 1, "decision.held", {"arm": ["a", {"b": 1}], "hold": 3})
     lease = LeaseRow("l", "e", "w", 1, 10, 0, 9)
     account = AccountRow("shop", 2, True)
 

@@ -1,4 +1,8 @@
-"""A transaction of one account: where it starts, what a work reads, and what it appends.
+"""A transaction of one account: where it starts, what a work reads, and what it may append.
+
+An entry moves a play by one of the legal steps of ``floors.events``, in the names that rows have
+for its states; a lease is open until it is returned or forfeited. An entry that does not fit is a
+PlayConflict, so no reward can be credited twice.
 
 Changes lie in layers: those of one work (``Tx``) over those of the works before it in the same
 commit (``Batch``) over what is committed (``Committed``). A work that fails drops its layer, so
@@ -13,12 +17,49 @@ from typing import Any, NamedTuple, Protocol, TypeVar
 
 from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict
+from surefoot.floors import events
+from surefoot.floors.events import TABLE, Event, State
 from surefoot.live import entries
 from surefoot.live.entries import GENESIS, Entry, rehash
-from surefoot.live.store import transitions
 from surefoot.live.store.base import PAGE, AccountRow, LeaseRow, PlayRow, page
 
 T = TypeVar("T")
+DECISIONS = frozenset({Event.HELD.value, Event.DEFAULTED.value})
+LEASES = frozenset(f"lease.{how}" for how in events.LEASES)
+
+NAMES = {
+    Event.REWARDED: ("settled", "a reward"),
+    Event.MISSED: ("expired", "an expiry"),
+    Event.LATE: ("late", "a late reward"),
+    Event.AS_DEFAULT: ("as_default", "a default played instead"),
+    Event.CONFIRMED: ("confirmed", "a confirmation"),
+    Event.VOIDED: ("voided", "a void"),
+    Event.LAPSED: ("expired", "an expiry"),
+    Event.VALUED: ("valued", "the value of the default"),
+}
+"""What a row calls the state that an event leads to, and what a message calls the event."""
+STATES = {
+    (role, name): state
+    for role, explores in (("explore", True), ("default", False))
+    for name, state in (
+        ("open", State.OPEN),
+        *(
+            (NAMES[event][0], after)
+            for (event, who, _), (after, _) in TABLE.items()
+            if who is explores and event in NAMES
+        ),
+    )
+}
+"""The state of a play by its role and what its row calls it."""
+LEGAL = {
+    (event.value, role, name)
+    for (role, name), state in STATES.items()
+    for event in NAMES
+    if (event, role == "explore", state) in TABLE and (event, name) != (Event.VALUED, "valued")
+}
+"""Which kind of entry may follow, by the role and state of the row; a default is valued once."""
+MOVES = frozenset(event.value for event in (*NAMES, Event.ACKNOWLEDGED))
+"""The kinds that move a play."""
 
 
 class Committed(Protocol):
@@ -300,10 +341,10 @@ class Tx:
         moved = self._moved(kind, experiment, play, payload)
         draws = kind == "decision.held" and payload.get("lease") is not None
         lease = None
-        if draws or kind in transitions.LEASES:
+        if draws or kind in LEASES:
             lease = self._leased(kind, experiment, payload, moved)
         posted, held, reserve, breached = self._totals(kind, payload, d_posted, d_held, d_reserve)
-        if kind in transitions.DECISIONS and moved is not None:
+        if kind in DECISIONS and moved is not None:
             play = moved.id
         entry = entries.chained(
             seq=row.seq + 1, kind=kind, experiment=experiment, play=play, at=self.now, actor=actor,
@@ -352,7 +393,7 @@ class Tx:
     def _moved(
         self, kind: str, experiment: str, play: str | None, payload: dict[str, Any]
     ) -> PlayRow | None:
-        if kind in transitions.DECISIONS:
+        if kind in DECISIONS:
             seq = self.row.seq + 1
             own = f"p-{seq}"
             if play is None or play == own:
@@ -360,8 +401,8 @@ class Tx:
                 self._batch.was.setdefault(own, None)
             elif self.play(entries.checked_new_id(play)) is not None:
                 raise PlayConflict(f"play {play} is in the ledger already; give each its own id")
-            return transitions.decided(play or own, experiment, seq, kind, payload)
-        if kind not in transitions.MOVES:
+            return decided(play or own, experiment, seq, kind, payload)
+        if kind not in MOVES:
             if play is not None:
                 entries.checked_id(play, "play")
             return None
@@ -370,7 +411,7 @@ class Tx:
         row = self.play(play)
         if row is None:
             raise PlayConflict(f"play {shown(play)} is not in the ledger: {kind} cannot follow")
-        return transitions.moved(row, kind, payload)
+        return moved(row, kind, payload)
 
     def _leased(
         self, kind: str, experiment: str, payload: dict[str, Any], moved: PlayRow | None
@@ -378,12 +419,83 @@ class Tx:
         lease = entries.checked_id(payload.get("lease"), "lease")
         row = self.lease(lease)
         if moved is None:
-            return transitions.leased(row, kind, experiment, payload)
-        return transitions.drawn(row, lease, moved.hold)
+            return leased(row, kind, experiment, payload)
+        return drawn(row, lease, moved.hold)
 
 
 def _over() -> InvalidInput:
     return InvalidInput("this transaction is over; a Tx is valid only inside its work")
+
+
+def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, Any]) -> PlayRow:
+    """The row of a play as its decision fixes it."""
+    explores = kind == "decision.held"
+    low = payload.get("low" if explores else "value", 0)
+    request, deadline = payload.get("request"), payload.get("deadline")
+    amounts: dict[str, Any] = {
+        "index": payload.get("index", -1), "hold": payload.get("hold") if explores else 0,
+        "floor": payload.get("floor", 0), "deposit": payload.get("deposit", 0), "low": low,
+        "high": payload.get("high", low),
+    }  # fmt: skip
+    entries.check_amounts(amounts if deadline is None else {**amounts, "deadline": deadline})
+    if amounts["hold"] < 0:
+        raise InvalidInput(f"hold = {amounts['hold']} of play {play} must not be below 0")
+    if request is not None:
+        entries.check_texts({"request": request})
+    return PlayRow(
+        play, experiment, seq, "explore" if explores else "default", payload.get("arm"), **amounts,
+        request=request, deadline=deadline, lease=payload.get("lease"),
+    )  # fmt: skip
+
+
+def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
+    """The row of a play after an entry of a kind of MOVES; PlayConflict if it cannot follow."""
+    if kind == Event.ACKNOWLEDGED:
+        if not row.capped:
+            raise PlayConflict(f"play {row.id} is {row.state}: nothing above its range waits")
+        return row._replace(capped=False)
+    state, said = NAMES[Event(kind)]
+    if (kind, row.role, row.state) not in LEGAL:
+        raise PlayConflict(f"play {row.id} ({row.role}) is {row.state}: {said} cannot follow")
+    if "reward" not in payload:
+        return row._replace(state=state)
+    reward, capped = payload["reward"], payload.get("capped") is True
+    entries.check_amounts({"reward": reward})
+    return row._replace(state=state, reward=reward, told=payload.get("told"), capped=capped)
+
+
+def leased(row: LeaseRow | None, kind: str, experiment: str, payload: dict[str, Any]) -> LeaseRow:
+    """The row of a lease after its grant, return or forfeit."""
+    lease = entries.checked_id(payload.get("lease"), "lease")
+    if kind == "lease.granted":
+        if row is not None:
+            raise PlayConflict(f"lease {lease} was granted before; give each lease its own id")
+        owner: Any = payload.get("owner")
+        names = "epoch", "amount", "expires"
+        amounts: dict[str, Any] = {name: payload.get(name) for name in names}
+        entries.check_texts({"owner": owner})
+        entries.check_amounts(amounts)
+        if amounts["amount"] < 0:
+            raise InvalidInput(f"amount = {amounts['amount']} of lease {lease} must not be below 0")
+        return LeaseRow(lease, experiment, owner, spent=0, **amounts)
+    closed = kind.removeprefix("lease.")
+    if row is None or row.state != "open":
+        state = "unknown" if row is None else row.state
+        raise PlayConflict(f"lease {lease} is {state}: it cannot be {closed}")
+    if (unspent := payload.get("unspent")) != row.unspent:
+        raise PlayConflict(
+            f"lease {lease} has {row.unspent} unspent, not {entries.canonical(unspent)}"
+        )
+    return row._replace(state=closed)
+
+
+def drawn(row: LeaseRow | None, lease: str, hold: int) -> LeaseRow:
+    """The row of a lease after an exploration under it; PlayConflict if too little is left."""
+    if row is None:
+        raise PlayConflict(f"lease {lease} was never granted")
+    if row.unspent < hold:
+        raise PlayConflict(f"lease {lease} is {row.state} with {row.unspent} left, below {hold}")
+    return row._replace(spent=row.spent + hold)
 
 
 def earliest(rows: Iterable[PlayRow], now: int) -> list[PlayRow]:

@@ -19,7 +19,7 @@ from surefoot.live import engine, ids, journal, leases, reports, worker
 from surefoot.live.engine import Engine
 from surefoot.live.fold import Fold
 from surefoot.live.reports import Report
-from surefoot.live.store import MemoryStore, Tx, transitions
+from surefoot.live.store import MemoryStore, Tx, tx
 
 Patch = Callable[[Any, str, Any], None]
 
@@ -118,7 +118,7 @@ def voided_after_its_reward(patch: Patch) -> None:
 
 def _let(patch: Patch, kind: str) -> None:
     """Let a kind of entry follow a settlement, and the fold not wonder at it."""
-    patch(transitions, "LEGAL", {*transitions.LEGAL, (kind, "explore", "settled")})
+    patch(tx, "LEGAL", {*tx.LEGAL, (kind, "explore", "settled")})
 
     def reported(fold: Fold, entry: Any) -> None:
         if entry.kind != kind or entry.play in fold.waiting:
@@ -229,7 +229,7 @@ def lease_closed_twice(patch: Patch) -> None:
             if lease is not None and lease.state == "forfeited":
                 close(tx, engine, lease, "returned")
 
-    of_lease = transitions.leased
+    of_lease = tx.leased
 
     def leased(row: Any, kind: str, *rest: Any) -> Any:
         closed = row is not None and row.state == "forfeited"
@@ -237,21 +237,21 @@ def lease_closed_twice(patch: Patch) -> None:
 
     patch(leases, "grant", grant)
     patch(leases, "give_back", give_back)
-    patch(transitions, "leased", leased)
+    patch(tx, "leased", leased)
 
 
 def lease_refunded_on_forfeit(patch: Patch) -> None:
     """A worker that is not heard of has spent nothing, it is thought."""
     close = leases.close
     patch(leases, "close", lambda tx, engine, lease, _: close(tx, engine, lease, "returned"))
-    closed = transitions.drawn
+    closed = tx.drawn
 
     def drawn(row: Any, lease: str, hold: int) -> Any:
         if row is not None and row.state == "returned":
             return row._replace(spent=row.spent + hold)
         return closed(row, lease, hold)
 
-    patch(transitions, "drawn", drawn)
+    patch(tx, "drawn", drawn)
 
 
 def steps_flushed_twice(patch: Patch) -> None:

@@ -2,7 +2,7 @@ import pytest
 
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live import entries
-from surefoot.live.store import LeaseRow, transitions
+from surefoot.live.store import LeaseRow, tx
 
 HELD = {"arm": "A", "index": 1, "hold": 7, "floor": 8, "low": 1, "high": 9}
 GRANT = {"lease": "l", "owner": "w", "epoch": 1, "amount": 10, "expires": 99}
@@ -10,7 +10,7 @@ LEASE = LeaseRow("l", "e", "w", 1, amount=10, spent=4, expires=99)
 
 
 def test_an_exploration_is_kept_as_decided():
-    row = transitions.decided("p", "e", 3, "decision.held", HELD)
+    row = tx.decided("p", "e", 3, "decision.held", HELD)
     assert (row.role, row.arm, row.index, row.hold) == ("explore", "A", 1, 7)
     assert (row.floor, row.low, row.high, row.deposit) == (8, 1, 9, 0)
 
@@ -18,7 +18,7 @@ def test_an_exploration_is_kept_as_decided():
 @pytest.mark.parametrize(("high", "expected"), [({}, 5), ({"high": 6}, 6)])
 def test_a_default_lies_between_its_value_and_its_high(high, expected):
     payload = {"value": 5, "floor": 4, "deposit": 1, "hold": 99} | high
-    row = transitions.decided("p", "e", 3, "decision.defaulted", payload)
+    row = tx.decided("p", "e", 3, "decision.defaulted", payload)
     assert (row.role, row.low, row.high, row.deposit) == ("default", 5, expected, 1)
     assert row.hold == 0
 
@@ -30,39 +30,39 @@ def test_a_default_lies_between_its_value_and_its_high(high, expected):
 )  # fmt: skip
 def test_a_decision_that_no_database_holds_is_refused(bad):
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        transitions.decided("p", "e", 3, "decision.held", HELD | bad)
+        tx.decided("p", "e", 3, "decision.held", HELD | bad)
 
 
 def test_a_reward_is_remembered_as_credited_and_as_told():
-    row = transitions.decided("p", "e", 3, "decision.held", HELD)
+    row = tx.decided("p", "e", 3, "decision.held", HELD)
     payload = {"reward": 9, "told": "12", "capped": True}
-    settled = transitions.moved(row, "outcome.settled", payload)
+    settled = tx.moved(row, "outcome.settled", payload)
     assert (settled.state, settled.reward, settled.told, settled.capped) == (
         "settled",
         9,
         "12",
         True,
     )
-    assert transitions.moved(settled, "breach.acknowledged", {}) == settled._replace(capped=False)
+    assert tx.moved(settled, "breach.acknowledged", {}) == settled._replace(capped=False)
 
 
 def test_a_late_reward_may_be_capped_too():
-    row = transitions.decided("p", "e", 3, "decision.held", HELD)._replace(state="expired")
-    late = transitions.moved(row, "outcome.late", {"reward": 9, "told": "12", "capped": True})
+    row = tx.decided("p", "e", 3, "decision.held", HELD)._replace(state="expired")
+    late = tx.moved(row, "outcome.late", {"reward": 9, "told": "12", "capped": True})
     assert (late.state, late.capped) == ("late", True)
 
 
 def test_a_conflict_says_what_stands_and_what_cannot_follow():
-    row = transitions.decided("p", "e", 3, "decision.held", HELD)._replace(state="voided")
+    row = tx.decided("p", "e", 3, "decision.held", HELD)._replace(state="voided")
     with pytest.raises(PlayConflict, match=r"play p \(explore\) is voided: a reward cannot follow"):
-        transitions.moved(row, "outcome.settled", {"reward": 1})
+        tx.moved(row, "outcome.settled", {"reward": 1})
 
 
 @pytest.mark.parametrize("reward", [0.5, "1", None, True])
 def test_a_reward_that_is_no_amount_is_refused(reward):
-    row = transitions.decided("p", "e", 3, "decision.held", HELD)
+    row = tx.decided("p", "e", 3, "decision.held", HELD)
     with pytest.raises(InvalidInput, match="reward"):
-        transitions.moved(row, "outcome.settled", {"reward": reward})
+        tx.moved(row, "outcome.settled", {"reward": reward})
 
 
 @pytest.mark.parametrize("play", ["p-1", "p-007"])
@@ -83,7 +83,7 @@ def test_a_callers_id_is_accepted(play):
 
 
 def test_a_lease_starts_unspent():
-    assert transitions.leased(None, "lease.granted", "e", GRANT) == LEASE._replace(spent=0)
+    assert tx.leased(None, "lease.granted", "e", GRANT) == LEASE._replace(spent=0)
 
 
 @pytest.mark.parametrize(
@@ -93,10 +93,10 @@ def test_a_lease_starts_unspent():
 )  # fmt: skip
 def test_a_bad_grant_is_refused(bad):
     with pytest.raises(InvalidInput, match=next(iter(bad))):
-        transitions.leased(None, "lease.granted", "e", GRANT | bad)
+        tx.leased(None, "lease.granted", "e", GRANT | bad)
 
 
 def test_an_exploration_draws_from_its_lease_to_the_last_unit():
-    assert transitions.drawn(LEASE, "l", 6).unspent == 0
+    assert tx.drawn(LEASE, "l", 6).unspent == 0
     with pytest.raises(PlayConflict, match="6 left, below 7"):
-        transitions.drawn(LEASE, "l", 7)
+        tx.drawn(LEASE, "l", 7)
