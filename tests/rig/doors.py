@@ -214,7 +214,9 @@ def goes_back(ground: Part) -> None:
     ground.set(lambda self, row, committed: module.Audit(row))
 
 
-@door("a file that moved is not noticed", "live.store.sqlite:Placed._look", "SQLite file gone")
+@door(
+    "a file that moved is not noticed", "live.store.sqlite:FileIdentity._look", "SQLite file gone"
+)
 def file_moved(look: Part) -> None:
     """Nobody looks whether the file is still at its path."""
     look.set(lambda self: None)
@@ -229,7 +231,7 @@ def totals_of_row(standing: Part) -> None:
 @door("verify reads entries alone", "live.rows:Derived.problems", "plays deleted")
 def entries_alone(problems: Part) -> None:
     """The rows that answer ids are compared with nothing."""
-    problems.set(lambda self, tables: [])
+    problems.set(lambda self, account, plays, leases: [])
 
 
 @door("settings are the session's", f"{POSTGRES}._begin", "pooled")

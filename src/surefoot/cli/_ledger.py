@@ -260,12 +260,9 @@ def exported_lines(moment: Moment, derived: Derived | None) -> Iterator[bytes]:
 
 def _unlike(moment: Moment, derived: Derived, lines: Iterator[bytes]) -> list[str]:
     """How the rows of a store differ from its entries, all of them, whatever the proof said."""
-    from surefoot.live.rows import Tables
-
     for _ in lines:
         pass
-    plays, leases = ((row._asdict() for row in rows) for rows in (moment.plays(), moment.leases()))
-    return derived.problems(Tables(moment.row._asdict(), plays, leases))
+    return derived.problems(moment.row, moment.plays(), moment.leases())
 
 
 class _Counts:

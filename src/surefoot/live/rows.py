@@ -2,7 +2,7 @@
 
 Agents look up plays, leases and totals in tables, which sum up the entries. Nothing chains these
 rows, so an edit of one is seen only by deriving it again. This text shares none with the stores'
-``moves``, so that two have to agree.
+transactions, so that two have to agree.
 """
 
 from __future__ import annotations
@@ -11,13 +11,16 @@ import json
 import sqlite3
 from collections.abc import Iterable, Iterator
 from contextlib import closing
-from itertools import chain
-from typing import Any, NamedTuple, Self
+from itertools import chain, islice
+from typing import Any, Self
 
-from surefoot.live.entries import GENESIS, Entry
+from surefoot.live.entries import Entry
+from surefoot.live.store.base import AccountRow, LeaseRow, PlayRow
+
+Row = AccountRow | PlayRow | LeaseRow
 
 FIXED = (
-    "experiment", "seq", "role", "arm", "index", "hold", "floor", "deposit", "low", "high",
+    "id", "experiment", "seq", "role", "arm", "index", "hold", "floor", "deposit", "low", "high",
     "request", "deadline", "lease",
 )  # fmt: skip
 """What a decision says of its play for good."""
@@ -29,23 +32,12 @@ AFTER = {
     "decision.voided": "voided", "default.valued": "valued", "default.expired": "expired",
 }  # fmt: skip
 """What a play is after an entry about it."""
-GRANTED = ("owner", "epoch", "amount", "expires")
-_QUICK = "PRAGMA synchronous = OFF"
 _PLAYS = (
     "CREATE TABLE play (seq INTEGER PRIMARY KEY, id TEXT UNIQUE, fixed TEXT, state TEXT,"
     " reward TEXT, told TEXT, capped TEXT)"
 )
 NAMED = 10
 """How many differences are named."""
-
-
-class Tables(NamedTuple):
-    """The rows of one account at the moment at which its entries were read."""
-
-    account: dict[str, Any]
-    plays: Iterable[dict[str, Any]]
-    """In the order of their seq."""
-    leases: Iterable[dict[str, Any]]
 
 
 class Derived:
@@ -60,9 +52,9 @@ class Derived:
 
     def __init__(self) -> None:
         self._db = sqlite3.connect("", isolation_level=None)
-        for statement in (_QUICK, "BEGIN", _PLAYS):
+        for statement in ("PRAGMA synchronous = OFF", "BEGIN", _PLAYS):
             self._db.execute(statement)
-        self._leases: dict[str, dict[str, Any]] = {}
+        self._leases: dict[str, LeaseRow] = {}
         self._last: Entry | None = None
         self._strict = False
         self._problems: list[str] = []
@@ -84,12 +76,13 @@ class Derived:
         elif entry.kind == "breach.acknowledged":
             self._set("capped = 'false'", (), entry.play or told.get("play"))
         elif entry.kind == "lease.granted":
-            said = {name: told.get(name) for name in GRANTED}
-            row = {"experiment": entry.experiment, **said, "spent": 0, "state": "open"}
-            self._leases[str(told.get("lease"))] = row
+            self._leases[str(told.get("lease"))] = LeaseRow(
+                told.get("lease"), entry.experiment, told.get("owner"), told.get("epoch"),
+                told.get("amount"), 0, told.get("expires"),
+            )  # fmt: skip
         elif entry.kind.startswith("lease."):
-            if lease := self._leases.get(str(told.get("lease"))):
-                lease["state"] = entry.kind.partition(".")[2]
+            if held := self._leases.get(str(told.get("lease"))):
+                self._leases[str(held.id)] = held._replace(state=entry.kind.partition(".")[2])
         elif entry.kind == "experiment.opened":
             floor = told.get("floor")
             self._strict |= isinstance(floor, dict) and floor.get("strict") is True
@@ -98,7 +91,7 @@ class Derived:
         explores = entry.kind == "decision.held"
         low = told.get("low" if explores else "value", 0)
         said = {
-            "experiment": entry.experiment, "seq": entry.seq,
+            "id": entry.play, "experiment": entry.experiment, "seq": entry.seq,
             "role": "explore" if explores else "default",
             "arm": told.get("arm"), "index": told.get("index", -1),
             "hold": told.get("hold") if explores else 0, "floor": told.get("floor", 0),
@@ -106,16 +99,14 @@ class Derived:
             "request": told.get("request"), "deadline": told.get("deadline"),
             "lease": told.get("lease"),
         }  # fmt: skip
-        values = entry.seq, entry.play, _text([said[name] for name in FIXED])
+        row = entry.seq, entry.play, _text([said[name] for name in FIXED]), _text("open")
         try:
-            self._db.execute(
-                "INSERT INTO play VALUES (?, ?, ?, '\"open\"', 'null', 'null', 'false')", values
-            )
+            self._db.execute("INSERT INTO play VALUES (?, ?, ?, ?, 'null', 'null', 'false')", row)
         except sqlite3.IntegrityError:
             self._problems.append(f"entry {entry.seq:,}: play {entry.play} was decided before")
         lease = self._leases.get(str(told.get("lease")))
         if explores and lease and isinstance(said["hold"], int):
-            lease["spent"] += said["hold"]
+            self._leases[str(lease.id)] = lease._replace(spent=lease.spent + said["hold"])
 
     def _moved(self, play: Any, state: str, told: dict[str, Any]) -> None:
         if "reward" not in told:
@@ -128,72 +119,74 @@ class Derived:
     def _set(self, what: str, values: tuple[str, ...], play: Any) -> None:
         self._db.execute(f"UPDATE play SET {what} WHERE id = ?", (*values, play))  # noqa: S608
 
-    def problems(self, tables: Tables) -> list[str]:
-        """What the tables say differently: at most ``NAMED`` sentences, and how many more."""
+    def problems(
+        self, account: AccountRow, plays: Iterable[PlayRow], leases: Iterable[LeaseRow]
+    ) -> list[str]:
+        """What the tables say differently: at most ``NAMED`` sentences, and how many more.
+
+        The rows are those of the moment at which the entries were read; plays in the order of
+        their seq.
+        """
         found = chain(
             self._problems,
-            self._account(tables.account),
-            self._of_plays(iter(tables.plays)),
-            _compared("lease", self._leases, {row["id"]: row for row in tables.leases}),
+            self._account(account),
+            self._of_plays(iter(plays)),
+            self._of_leases({row.id: row for row in leases}),
         )
-        named = [problem for problem, _ in zip(found, range(NAMED), strict=False)]
+        named = list(islice(found, NAMED))
         more = sum(1 for _ in found)
         return [*named, f"{more:,} more rows are not what the entries say"] if more else named
 
-    def _account(self, row: dict[str, Any]) -> Iterator[str]:
-        last = self._last
-        due = {"seq": 0, "head": GENESIS, "posted": 0, "held": 0, "reserve": 0, "breached": False}
+    def _account(self, row: AccountRow) -> Iterator[str]:
+        last, due = self._last, AccountRow(row.name, row.places, row.strict or self._strict)
         if last is not None:
-            below = last.reserve + last.posted - last.held < 0
-            due = {name: getattr(last, name) for name in ("seq", "posted", "held", "reserve")}
-            due |= {"head": last.hash, "breached": row["strict"] and below}
-        due |= {"strict": True} if self._strict else {}
-        yield from _differing("account", row["name"], row, due)
+            below = row.strict and last.reserve + last.posted - last.held < 0
+            due = AccountRow(
+                row.name, row.places, due.strict, below, last.seq, last.hash, last.posted,
+                last.held, last.reserve,
+            )  # fmt: skip
+        yield from _differing("account", row, due)
 
-    def _of_plays(self, rows: Iterator[dict[str, Any]]) -> Iterator[str]:
+    def _of_plays(self, rows: Iterator[PlayRow]) -> Iterator[str]:
         """Both are in the order of their seq."""
         with closing(self._db.execute("SELECT * FROM play ORDER BY seq")) as derived:
             row, due = next(rows, None), derived.fetchone()
             while row is not None or due is not None:
-                if row is None or (due is not None and due[0] < row["seq"]):
+                if row is None or (due is not None and due[0] < row.seq):
                     yield f"play {due[1]}: its row is gone; entry {due[0]:,} decided it"
                     due = derived.fetchone()
-                elif due is None or row["seq"] < due[0]:
-                    yield f"play {row['id']}: no entry decided it, its row names {row['seq']:,}"
+                elif due is None or row.seq < due[0]:
+                    yield f"play {row.id}: no entry decided it, its row names {row.seq:,}"
                     row = next(rows, None)
                 else:
-                    yield from _differing("play", due[1], row, _as_row(due))
+                    yield from _differing("play", row, _as_row(due))
                     row, due = next(rows, None), derived.fetchone()
 
-
-def _as_row(found: Any) -> dict[str, Any]:
-    _, play, fixed, *moved = found
-    said = dict(zip(FIXED, json.loads(fixed), strict=True))
-    said |= dict(zip(MOVED, map(json.loads, moved), strict=True))
-    return {"id": play, **said}
-
-
-def _compared(
-    what: str, derived: dict[str, dict[str, Any]], rows: dict[str, dict[str, Any]]
-) -> Iterator[str]:
-    for name in sorted({*derived, *rows}):
-        if name not in rows:
-            yield f"{what} {name}: its row is gone"
-        elif name not in derived:
-            yield f"{what} {name}: no entry granted it"
-        else:
-            yield from _differing(what, name, rows[name], derived[name])
+    def _of_leases(self, rows: dict[str, LeaseRow]) -> Iterator[str]:
+        for name in sorted({*self._leases, *rows}):
+            if name not in rows:
+                yield f"lease {name}: its row is gone"
+            elif name not in self._leases:
+                yield f"lease {name}: no entry granted it"
+            else:
+                yield from _differing("lease", rows[name], self._leases[name])
 
 
-def _differing(what: str, name: str, row: dict[str, Any], due: dict[str, Any]) -> Iterator[str]:
+def _as_row(found: tuple[Any, ...]) -> PlayRow:
+    _, _, fixed, *moved = found
+    said = zip(FIXED + MOVED, [*json.loads(fixed), *map(json.loads, moved)], strict=True)
+    return PlayRow(**dict(said))
+
+
+def _differing(what: str, row: Row, due: Row) -> Iterator[str]:
     """One sentence of a row, with all that differs."""
     wrong = [
-        "{} is {}, expected {}".format(field, *_said(row[field], value))
-        for field, value in due.items()
-        if type(row[field]) is not type(value) or row[field] != value
+        "{} is {}, expected {}".format(field, *_said(found, value))
+        for field, found, value in zip(row._fields, row, due, strict=True)
+        if type(found) is not type(value) or found != value
     ]
     if wrong:
-        yield f"{what} {name}: its row's {', its '.join(wrong)}"
+        yield f"{what} {due[0]}: its row's {', its '.join(wrong)}"
 
 
 def _said(*values: Any) -> Iterator[str]:

@@ -50,13 +50,13 @@ class SQLiteStore(DatabaseStore):
             raise InvalidInput("':memory:' is no file; use open_store(':memory:')")
         path = checked_path(path, "store").absolute()  # of the folder that the process is in now
         _check_place(path, name)
-        self._beside = Beside(path.resolve()) if read_only else None
-        self._placed = Placed(path, name)
+        self._read_file = ReadOnlyFile(path.resolve()) if read_only else None
+        self._identity = FileIdentity(path, name)
         self._anchor: sa.Connection | None = None
         """Open as long as we are: the last connection to be closed, anybody's, deletes the log."""
         url = sa.URL.create("sqlite", database=str(path))
         engine = sa.create_engine(
-            self._beside.url if self._beside else url,
+            self._read_file.url if self._read_file else url,
             connect_args={"timeout": timeout},
             pool_timeout=timeout / 2,
         )
@@ -68,7 +68,7 @@ class SQLiteStore(DatabaseStore):
             self._check()
             if not read_only:
                 self._anchor = self._anchored()
-                self._placed.watch("-wal", "-shm")
+                self._identity.watch("-wal", "-shm")
         except BaseException as problem:
             self.close()
             if "file is not a database" in str(problem):
@@ -85,8 +85,8 @@ class SQLiteStore(DatabaseStore):
         if self._anchor is not None and not self._writer.foreign:
             self._anchor.close()
         super().close()
-        if self._beside is not None and not self._writer.foreign:
-            self._beside.sweep()
+        if self._read_file is not None and not self._writer.foreign:
+            self._read_file.sweep()
 
     @property
     def _create(self) -> Any:
@@ -99,13 +99,13 @@ class SQLiteStore(DatabaseStore):
         return self._clock()
 
     def _connected(self, connection: Any, record: object) -> None:
-        self._placed.check("nothing was done")  # a new connection may be to another file
+        self._identity.check("nothing was done")  # a new connection may be to another file
         _prepare(connection, record)
 
     def _commit(self, jobs: list[Job[Any]]) -> None:
-        self._placed.check("nothing was written")
+        self._identity.check("nothing was written")
         super()._commit(jobs)
-        self._placed.check("what was being written may be lost: ask again with the same id")
+        self._identity.check("what was being written may be lost: ask again with the same id")
 
     def _make_ready(self) -> None:
         # Where others open a new file at the same time, this fails at once and does not wait.
@@ -125,13 +125,13 @@ class SQLiteStore(DatabaseStore):
     def _reading(self) -> Iterator[sa.Connection]:
         self._writer.check()
         try:
-            self._placed.check("it could not be read")
+            self._identity.check("it could not be read")
             with super()._reading() as connection:
                 yield connection
-            self._placed.check("it could not be read")
+            self._identity.check("it could not be read")
         finally:
-            if self._beside is not None:
-                self._beside.check()
+            if self._read_file is not None:
+                self._read_file.check()
 
     @contextmanager
     def _still(self) -> Iterator[sa.Connection]:
@@ -157,7 +157,7 @@ def _check_place(path: Path, name: str) -> None:
         raise InvalidInput(f"{name} is a pipe, a socket or a device; name a file")
 
 
-class Placed:
+class FileIdentity:
     """Whether an open file, and the log beside it, are still what others find at its path.
 
     A file that was deleted, moved or replaced can be written to as before, and nobody else will
@@ -189,7 +189,7 @@ class Placed:
 
     def _look(self) -> None:
         for path in self._paths:
-            now, seen = _identity(path), self._seen.get(path)
+            now, seen = _inode(path), self._seen.get(path)
             if now == seen:
                 continue
             if seen is not None:
@@ -202,7 +202,7 @@ class Placed:
                 self._seen[path] = now
 
 
-def _identity(path: Path) -> tuple[int, int] | None:
+def _inode(path: Path) -> tuple[int, int] | None:
     """What tells a file from any other; None if there is none."""
     try:
         found = path.stat()
@@ -211,7 +211,7 @@ def _identity(path: Path) -> tuple[int, int] | None:
     return found.st_dev, found.st_ino
 
 
-class Beside:
+class ReadOnlyFile:
     """A file that is only read, and the log beside it: how to read it, and leave no trace.
 
     SQLite makes a log to read a file that has one in use, and leaves it there if it may not write.
