@@ -10,19 +10,28 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
-from surefoot._exact import exact, shown, unlabelled
+from surefoot._exact import exact, exact_range, shown, unlabelled
 from surefoot._labels import Label
 from surefoot.agents import policy_checks
-from surefoot.agents._changes import Changing, check_agreement
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
-from surefoot.floors import Books, Floor, Outcome, State, Statement, Terms, statement
+from surefoot.floors import (
+    Books,
+    Floor,
+    MeanVarianceFloor,
+    Outcome,
+    State,
+    Statement,
+    Terms,
+    statement,
+)  # fmt: skip
 from surefoot.floors.events import BOOKED
+from surefoot.policies import MVUCB
 from surefoot.policies.base import Policy, has, score_given
 
 
-class Agent(Changing):
+class Agent:
     """Policy and floor together; a subclass says in ``_decide`` when the policy may play.
 
     An agent owns its policy and its books and is not thread-safe. Every method checks first and
@@ -303,6 +312,56 @@ class Agent(Changing):
         """Undo ``pause``."""
         self.paused = False
 
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come; each play keeps what it was decided with.
+
+        ``settings``: default, alpha, reward_range, against, target or checkpoint, as RewardFloor
+        takes them. Raises InvalidInput for what cannot change, and PlayConflict where it cannot now
+        (checkpoints): a mean-variance floor cannot, nor the range by which a policy for [0, 1] has
+        learned.
+
+        >>> from surefoot import GenCB, RewardFloor, UCB1
+        >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
+        >>> agent.change(default=0.6, alpha=0.1)
+        >>> agent.floor.terms().floor
+        540000000
+        """
+        books = self._changeable()
+        if self.unit_rewards and "reward_range" in settings:
+            learned = self.floor.reward_range
+            if exact_range(settings["reward_range"]) != learned:
+                raise InvalidInput(
+                    f"reward_range = {shown(settings['reward_range'])} cannot change: "
+                    f"{type(self.policy).__name__} has learned on the scale ({learned[0]}, "
+                    f"{learned[1]}); start a new agent"
+                )
+        books.change(**settings)
+        self.floor = books.floor
+
+    def add_reserve(self, amount: Any) -> None:
+        """Let ``amount`` more be lost from now on."""
+        books = self._changeable()
+        books.add_reserve(amount)
+        self.floor = books.floor
+
+    def withdraw_reserve(self, amount: Any) -> None:
+        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
+        books = self._changeable()
+        books.withdraw_reserve(amount)
+        self.floor = books.floor
+
+    def _changeable(self) -> Books:
+        if self.asking:
+            raise PlayConflict(
+                "this agent's policy is choosing under the floor as it stands; change it when "
+                "select() has returned"
+            )
+        if self.builds_policy or not self.measured:
+            raise InvalidInput(
+                f"{type(self).__name__} keeps no account whose floor could change; start a new one"
+            )
+        return self.books
+
     def explain(self, play: Play | int) -> str:
         """Say in one sentence, in numbers, why a play is what it is.
 
@@ -451,6 +510,22 @@ class Agent(Changing):
         if outcome is BOOKED:
             self.open_plays.pop(number, None)
         return outcome
+
+
+def check_agreement(policy: Policy, floor: Floor) -> None:
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    if not isinstance(policy, MVUCB):
+        return
+    if isinstance(floor, MeanVarianceFloor) and policy.rho != floor.rho:
+        raise InvalidInput(
+            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
+        )
+    if policy.reward_range != floor.reward_range:
+        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
+        raise InvalidInput(
+            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
+            "agree"
+        )
 
 
 def seeded(seed: Any) -> np.random.SeedSequence:
