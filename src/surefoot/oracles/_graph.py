@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.oracles.base import listed, pair
 
 Node = int | str
 """A node as the user names it, so that it can be saved as JSON."""
@@ -40,18 +41,15 @@ def read_edges(edges: Any) -> tuple[Edge, ...]:
     ...
     surefoot.errors.InvalidInput: edges[0] joins 'a' to itself; no super arm can hold it, drop it
     """
-    if not isinstance(edges, Iterable) or isinstance(edges, str):
-        raise InvalidInput(f"edges = {shown(edges)} must be a list of pairs of nodes")
-    read = tuple(_edge(edge, f"edges[{e}]") for e, edge in enumerate(edges))
+    given = listed(edges, "edges", "pairs of nodes")
+    read = tuple(_edge(edge, f"edges[{e}]") for e, edge in enumerate(given))
     if not read:
         raise InvalidInput("edges is empty; give one pair of nodes for each base arm")
     return read
 
 
 def _edge(edge: Any, what: str) -> Edge:
-    if not isinstance(edge, Iterable) or isinstance(edge, str) or len(ends := tuple(edge)) != 2:
-        raise InvalidInput(f"{what} = {shown(edge)} must be a pair of nodes")
-    tail, head = read_node(ends[0], what), read_node(ends[1], what)
+    tail, head = (read_node(end, what) for end in pair(edge, what, " of nodes"))
     if tail == head:
         raise InvalidInput(f"{what} joins {tail!r} to itself; no super arm can hold it, drop it")
     return tail, head

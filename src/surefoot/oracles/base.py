@@ -124,6 +124,27 @@ def _refuse_value(w: Weights) -> None:
     raise InvalidInput(f"the weight of base arm {arm} is {w[arm]}; weights must be finite numbers")
 
 
+def listed(value: Any, what: str, of: str) -> list[Any]:
+    """What a user gave as a list; InvalidInput if it is none."""
+    if not isinstance(value, Iterable) or isinstance(value, str):
+        raise InvalidInput(f"{what} = {shown(value)} must be a list of {of}")
+    return list(value)
+
+
+def pair(value: Any, what: str, of: str) -> tuple[Any, Any]:
+    """What a user gave as a pair; InvalidInput if it is none."""
+    if not isinstance(value, Iterable) or isinstance(value, str) or len(two := tuple(value)) != 2:
+        raise InvalidInput(f"{what} = {shown(value)} must be a pair{of}")
+    return two
+
+
+def read_only(w: Weights) -> Weights:
+    """The same weights, for a user's function that must not change them."""
+    view = w.view()
+    view.flags.writeable = False
+    return view
+
+
 def whole(value: Any, what: str, least: int) -> int:
     """A number of things as an int; InvalidInput if it is none or below ``least``."""
     if isinstance(value, bool) or not isinstance(value, int | np.integer) or value < least:

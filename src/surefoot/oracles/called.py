@@ -8,7 +8,7 @@ from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, pair, read_only, whole
 
 
 @dataclass(frozen=True, init=False)
@@ -19,9 +19,7 @@ class Called(Structure):
     n_base: int
     size: tuple[int, int]
 
-    def __init__(
-        self, function: Callable[[Weights], Iterable[int]], n_base: Any, size: Any
-    ) -> None:
+    def __init__(self, function: Any, n_base: Any, size: Any) -> None:
         if n_base is None:
             raise InvalidInput(
                 f"n_base of {shown(function)} is not known; pass as_oracle(..., n_base=...)"
@@ -37,9 +35,7 @@ class Called(Structure):
         )
 
     def _best(self, w: Weights) -> SuperArm:
-        told = w.view()
-        told.flags.writeable = False
-        arm = base_arms(self.function(told), "the oracle's answer", self.n_base)
+        arm = base_arms(self.function(read_only(w)), "the oracle's answer", self.n_base)
         fewest, most = self.size
         if not fewest <= len(arm) <= most:
             raise InvalidInput(
@@ -89,8 +85,7 @@ def as_oracle(
 def _size(size: Any, n_base: int) -> tuple[int, int]:
     if size is None:
         return 1, n_base
-    if not isinstance(size, Iterable) or len(bounds := tuple(size)) != 2:
-        raise InvalidInput(f"size = {shown(size)} must be a pair (fewest, most)")
+    bounds = pair(size, "size", " (fewest, most)")
     fewest = whole(bounds[0], "the fewest base arms of size", 1)
     most = whole(bounds[1], "the most base arms of size", fewest)
     if most > n_base:

@@ -13,7 +13,15 @@ import numpy.typing as npt
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
+from surefoot.oracles.base import (
+    Structure,
+    SuperArm,
+    Weights,
+    base_arms,
+    listed,
+    read_only,
+    whole,
+)  # fmt: skip
 
 _EPS = 2.0**-52
 
@@ -62,13 +70,11 @@ class Enumerated(Structure):
         arms = _listed(super_arms, n_base)
         sizes = [len(arm) for arm in arms]
         self._settle(
-            super_arms=arms,
-            f=f,
+            super_arms=arms, f=f, size=(min(sizes), max(sizes)),
             n_base=n_base or 1 + max(arm[-1] for arm in arms),
-            size=(min(sizes), max(sizes)),
             _flat=np.concatenate([np.array(arm, dtype=np.intp) for arm in arms]),
             _starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
-        )
+        )  # fmt: skip
 
     def config(self) -> dict[str, Any]:
         """The JSON-able constructor arguments; InvalidInput if an f was given."""
@@ -81,8 +87,7 @@ class Enumerated(Structure):
     def _best(self, w: Weights) -> SuperArm:
         if self.f is None:
             return self._largest_sum(w)
-        told = w.view()
-        told.flags.writeable = False
+        told = read_only(w)
         values = [_finite(self.f(arm, told), arm) for arm in self.super_arms]
         return self.super_arms[values.index(max(values))]
 
@@ -98,10 +103,8 @@ class Enumerated(Structure):
 
 
 def _listed(super_arms: Any, n_base: int | None) -> tuple[SuperArm, ...]:
-    if not isinstance(super_arms, Iterable) or isinstance(super_arms, str):
-        raise InvalidInput(f"super_arms = {shown(super_arms)} must be a list of lists of base arms")
     places: dict[SuperArm, int] = {}
-    for i, given in enumerate(super_arms):
+    for i, given in enumerate(listed(super_arms, "super_arms", "lists of base arms")):
         arm = base_arms(given, f"super_arms[{i}]", n_base)
         if arm in places:
             raise InvalidInput(

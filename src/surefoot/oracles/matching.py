@@ -11,7 +11,7 @@ import numpy.typing as npt
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, listed, pair, whole
 
 Cover = Literal["full", "most", "any"]
 Shape = tuple[int, int]
@@ -69,8 +69,8 @@ class Matching(Structure):
             raise InvalidInput(f"cover = {shown(cover)} must be 'full', 'most' or 'any'")
         never = _forbidden(forbidden, rows, columns)
         permitted = np.ones((rows, columns), dtype=np.bool_)
-        for pair in never:
-            permitted[pair] = False
+        for never_matched in never:
+            permitted[never_matched] = False
         if not permitted.any():
             raise InvalidInput("forbidden holds every pair; permit at least one")
         pairs = min(rows, columns)
@@ -80,14 +80,9 @@ class Matching(Structure):
             if cover == "full" and pairs < min(rows, columns):
                 raise InvalidInput(_too_few_partners(permitted, *widest))
         self._settle(
-            shape=(rows, columns),
-            forbidden=never,
-            cover=cover,
-            _permitted=permitted,
-            _pairs=pairs,
-            n_base=rows * columns,
-            size=(1 if cover == "any" else pairs, pairs),
-        )
+            shape=(rows, columns), forbidden=never, cover=cover, _permitted=permitted,
+            _pairs=pairs, n_base=rows * columns, size=(1 if cover == "any" else pairs, pairs),
+        )  # fmt: skip
 
     @property
     def assignment(self) -> tuple[int, int, int, list[int]] | None:
@@ -168,18 +163,14 @@ def _named(numbers: Iterable[int]) -> str:
 
 
 def _shape(shape: Any) -> Shape:
-    if not isinstance(shape, Iterable) or len(sides := tuple(shape)) != 2:
-        raise InvalidInput(f"shape = {shown(shape)} must be a pair: (rows, columns)")
+    sides = pair(shape, "shape", ": (rows, columns)")
     return whole(sides[0], "the rows of shape", 1), whole(sides[1], "the columns of shape", 1)
 
 
 def _forbidden(pairs: Any, rows: int, columns: int) -> Pairs:
-    if not isinstance(pairs, Iterable) or isinstance(pairs, str):
-        raise InvalidInput(f"forbidden = {shown(pairs)} must be a list of pairs (row, column)")
     read = set()
-    for i, pair in enumerate(pairs):
-        if not isinstance(pair, Iterable) or len(ends := tuple(pair)) != 2:
-            raise InvalidInput(f"forbidden[{i}] = {shown(pair)} must be a pair (row, column)")
+    for i, given in enumerate(listed(pairs, "forbidden", "pairs (row, column)")):
+        ends = pair(given, f"forbidden[{i}]", " (row, column)")
         row, column = (whole(end, f"a side of forbidden[{i}]", 0) for end in ends)
         if row >= rows or column >= columns:
             raise InvalidInput(

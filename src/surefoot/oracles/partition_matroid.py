@@ -6,10 +6,9 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from surefoot._exact import shown
 from surefoot._top_k import top_k
 from surefoot.errors import InvalidInput
-from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, whole
+from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, listed, whole
 
 
 @dataclass(frozen=True, init=False)
@@ -42,11 +41,9 @@ class PartitionMatroid(Structure):
     exactly: bool
 
     def __init__(
-        self,
-        groups: Iterable[Iterable[int]],
-        capacity: int | Iterable[int] = 1,
+        self, groups: Iterable[Iterable[int]], capacity: int | Iterable[int] = 1,
         exactly: bool = True,
-    ) -> None:
+    ) -> None:  # fmt: skip
         groups = _partition(groups)
         capacity = _capacities(capacity, len(groups))
         for j, (group, c) in enumerate(zip(groups, capacity, strict=True)):
@@ -57,12 +54,9 @@ class PartitionMatroid(Structure):
                 )
         most = sum(min(c, len(group)) for group, c in zip(groups, capacity, strict=True))
         self._settle(
-            groups=groups,
-            capacity=capacity,
-            exactly=bool(exactly),
-            n_base=sum(map(len, groups)),
-            size=(most if exactly else 1, most),
-        )
+            groups=groups, capacity=capacity, exactly=bool(exactly),
+            n_base=sum(map(len, groups)), size=(most if exactly else 1, most),
+        )  # fmt: skip
 
     def _best(self, w: Weights) -> SuperArm:
         weights = w.tolist()
@@ -87,9 +81,8 @@ def _largest(weights: list[float], arms: Sequence[int], k: int) -> list[int]:
 
 
 def _partition(groups: Any) -> tuple[SuperArm, ...]:
-    if not isinstance(groups, Iterable) or isinstance(groups, str):
-        raise InvalidInput(f"groups = {shown(groups)} must be a list of lists of base arms")
-    read = tuple(base_arms(group, f"groups[{j}]") for j, group in enumerate(groups))
+    given = listed(groups, "groups", "lists of base arms")
+    read = tuple(base_arms(group, f"groups[{j}]") for j, group in enumerate(given))
     home: dict[int, int] = {}
     for j, group in enumerate(read):
         for arm in group:

@@ -59,13 +59,8 @@ class ShortestPath(Structure):
         read = read_edges(edges)
         net = net_between(numbered(read), read_node(source, "source"), read_node(target, "target"))
         names = net.graph.names
-        self._settle(
-            edges=read,
-            source=names[net.source],
-            target=names[net.target],
-            _net=net,
-            n_base=len(read),
-        )
+        ends: Any = {"source": names[net.source], "target": names[net.target]}
+        self._settle(edges=read, _net=net, n_base=len(read), **ends)
         ones = np.ones(len(read))
         longest = len(self._best(ones)) if net.acyclic else net.n_nodes - 1
         self._settle(size=(len(self._best(-ones)), longest))
