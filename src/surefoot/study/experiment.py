@@ -19,7 +19,7 @@ from surefoot.study.findings import found_in
 from surefoot.study.outlook import Outlook, OutlookFindings
 from surefoot.study.panel import Panel
 from surefoot.study.report import Page, write_report
-from surefoot.study.results import MANIFEST, PanelRuns, Store, of_panel
+from surefoot.study.results import MANIFEST, PARTS, PanelRuns, Store, of_panel
 from surefoot.study.runs import Spread, Step, Traces, joint_plan, perform, rows
 
 if TYPE_CHECKING:
@@ -122,9 +122,12 @@ def _require(*packages: str) -> None:
 
 def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:
     """Draw a panel; its pictures, and what each shows in words."""
-    drawings = [("", draw_panel), *([("-theory", draw_theory)] if store.theory else [])]
-    stems = [(store.folder / f"{runs.panel.name}{end}", draw) for end, draw in drawings]
-    return [(stem.with_name(f"{stem.name}.png"), draw(runs, stem)) for stem, draw in stems]
+    drawn = []
+    for end, draw in zip(PARTS, (draw_panel, draw_theory), strict=True):
+        if not end or store.theory:
+            stem = store.folder / f"{runs.panel.name}{end}"
+            drawn.append((stem.with_name(f"{stem.name}.png"), draw(runs, stem)))
+    return drawn
 
 
 def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:

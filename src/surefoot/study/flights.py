@@ -21,11 +21,7 @@ UA (103), 9E (59) and WN (59)."""
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One decision and the route whose log shows what came of it.
-
-    `arm_column` and `reward_column` are columns of the vendored table; `load` renames them to `arm`
-    and `reward`. `default` is the label of the default arm, `alpha` what it is backtested at.
-    """
+    """One decision, the route whose log shows what came of it, and the columns of that log."""
 
     name: str
     title: str

@@ -63,8 +63,8 @@ class Sweep:
 
     def values(self, field: str) -> tuple[Any, ...]:
         """The values that a field takes, in the order of the panels, none twice."""
-        has = [panel for panel in self.panels if hasattr(panel, field)]
-        return tuple(dict.fromkeys(getattr(panel, field) for panel in has))
+        found = (getattr(panel, field) for panel in self.panels if hasattr(panel, field))
+        return tuple(dict.fromkeys(found))
 
     def but(self, **changes: Any) -> Self:
         """The same with some fields changed; those given as None stay. Raises InvalidInput.
