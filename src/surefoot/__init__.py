@@ -45,6 +45,7 @@ _HOMES = {
     "Ridge": "surefoot.policies",
     "ShortestPath": "surefoot.oracles",
     "SpanningTree": "surefoot.oracles",
+    "Thompson": "surefoot.policies",
     "TopK": "surefoot.oracles",
     "UCB1": "surefoot.policies",
     "as_oracle": "surefoot.oracles",
@@ -99,6 +100,7 @@ __all__ = [
     "Ridge",
     "ShortestPath",
     "SpanningTree",
+    "Thompson",
     "TopK",
     "UCB1",
     "as_oracle",
@@ -147,7 +149,7 @@ if TYPE_CHECKING:
         TopK,
         as_oracle,
     )
-    from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, Ball, LinUCB, Polytope, Ridge
+    from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, Ball, LinUCB, Polytope, Ridge, Thompson
     from surefoot.simulation import Result, simulate
 
 

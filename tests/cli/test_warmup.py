@@ -45,6 +45,7 @@ def test_every_policy_of_ours_is_among_them():
         "LinUCB and C2UCB",
         "MOSS",
         "MVUCB",
+        "Thompson",
         "UCB1",
     ]
 

@@ -41,6 +41,8 @@ CASES = {
         reward_range=(-1, 2),
         unplayed_first=True,
     ),
+    "Thompson": Case(lambda: sf.Thompson(4)),
+    "Thompson of losses": Case(lambda: sf.Thompson(arms=["a", "b"]), reward_range=(-1.5, 0.5)),
     "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
     "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),

@@ -7,6 +7,7 @@ from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
 from surefoot.policies.options import Ridge
 from surefoot.policies.sets import Ball, Polytope
+from surefoot.policies.thompson import Thompson
 from surefoot.policies.ucb1 import UCB1
 
 __all__ = [
@@ -20,4 +21,5 @@ __all__ = [
     "Polytope",
     "Ridge",
     "Scoring",
+    "Thompson",
 ]

@@ -1,0 +1,190 @@
+"""Thompson samples as its twin does, in every driver alike, whatever it leaves out."""
+
+import json
+from fractions import Fraction
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from scipy import stats
+
+import surefoot as sf
+from naive import thompson as naive
+from surefoot.kernels import registry
+from surefoot.policies.thompson import ThompsonRecord, sample
+from surefoot.simulation import Plan, stepwise
+from surefoot.simulation.compiled import PLAIN, engine
+
+NANO = 10**9
+KEYS = st.integers(0, 2**64 - 1)
+TURNS = st.integers(1, 10**9)
+ARMS = st.integers(1, 10**9).flatmap(
+    lambda n: st.tuples(st.just(n), st.integers(0, n).map(NANO.__mul__) | st.integers(0, n * NANO))
+)
+
+
+def every(state, m, key, allowed):
+    """The choice among all quantiles."""
+    thetas = {k: sample(ThompsonRecord(), state, k, m, key) for k in allowed}
+    best = max(thetas.values())
+    return min(k for k in allowed if thetas[k] == best), best
+
+
+@settings(max_examples=200)
+@given(
+    KEYS,
+    st.integers(1, 10**9),
+    st.lists(ARMS | st.just((0, 0)), min_size=1, max_size=30),
+    st.data(),
+)
+def test_the_choice_is_that_of_all_quantiles(key, m, arms, data):
+    state = tuple(map(list, zip(*arms, strict=True)))
+    chosen = data.draw(st.sets(st.sampled_from(range(len(arms))), min_size=1))
+    for allowed in (range(len(arms)), sorted(chosen)):
+        found = registry.best(ThompsonRecord(), state, m, key, None, allowed)
+        assert found == every(state, m, key, allowed)
+
+
+@settings(max_examples=100)
+@given(KEYS, st.integers(1, 10**6), st.integers(1, 10**6), st.data())
+def test_arms_that_are_nearly_equal_are_told_apart_as_by_all_quantiles(key, m, n, data):
+    won = data.draw(st.integers(0, n))
+    near = st.integers(max(0, won - 3), min(n, won + 3))
+    sums = [NANO * data.draw(near) for _ in range(12)]
+    state = [n] * 12, sums
+    found = registry.best(ThompsonRecord(), state, m, key, None, range(12))
+    assert found == every(state, m, key, range(12))
+
+
+@given(
+    KEYS,
+    st.integers(1, 10**6),
+    st.lists(ARMS.filter(lambda arm: arm[0] <= 10**5), min_size=1, max_size=8),
+)
+def test_it_samples_as_the_twin(key, m, arms):
+    plays, sums = map(list, zip(*arms, strict=True))
+    thetas = naive.samples(key, m, plays, [Fraction(total, NANO) for total in sums])
+    arm, theta = registry.best(ThompsonRecord(), (plays, sums), m, key, None, range(len(arms)))
+    assert theta == pytest.approx(max(thetas), rel=1e-7)
+    assert thetas[arm] == pytest.approx(max(thetas), rel=1e-7)
+
+
+def plans(random):
+    """Agents that share a base path, or have one of their own, on a drawn environment."""
+    K, alpha = int(random.choice([1, 2, 5, 24])), float(random.choice([0.05, 0.3, 0.95]))
+    mu0 = round(float(random.uniform(0.05, 0.95)), 2)
+    floor = sf.RewardFloor(mu0, alpha)
+    kinds = [
+        lambda: sf.BernoulliArms(random.random(K)),
+        lambda: sf.BernoulliArms(random.integers(0, 2, K)),
+        lambda: sf.BetaArms(*random.uniform(0.2, 3, (2, K))),
+    ]  # fmt: skip
+    agents = {
+        "competing": sf.GenCB(sf.Thompson(K), floor),
+        "printed": sf.GenCB(sf.Thompson(K), floor, default_competes=False),
+        "plain": sf.Plain(sf.Thompson(K), floor),
+    }
+    return Plan(
+        agents,
+        kinds[random.integers(3)](),
+        int(random.choice([60, 200])),
+        int(random.integers(2**32)),
+        "all",
+    )
+
+
+def test_live_plain_and_compiled_make_the_same_plays_in_200_plans():
+    pytest.importorskip("numba")
+    random = np.random.default_rng(5)
+    for _ in range(200):
+        plan = plans(random)
+        assert not plan.stepwise
+        fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
+        for name, agent in plan.agents.items():
+            driven = stepwise.drive(
+                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
+                plan.checkpoints, lambda: False,
+            )  # fmt: skip
+            assert (fast[name].books == plain[name].books).all()
+            assert (fast[name].books == driven.books).all()
+
+
+def test_after_a_warm_up_it_decides_the_same_and_files_go_both_ways(monkeypatch):
+    pytest.importorskip("numba")
+    from surefoot.kernels import warm
+
+    ready = warm._READY
+    monkeypatch.setattr(warm, "_READY", {})
+    plain = sf.Thompson(6)
+    warm.warm_up()
+    compiled = sf.Thompson(6)
+    assert compiled._compiled is not None
+    monkeypatch.setattr(warm, "_READY", ready)
+    rngs = [np.random.default_rng(3) for _ in range(2)]
+    for turn in range(400):
+        allowed = [1, 4] if turn % 7 == 6 else None
+        arm, score = plain.best(None, rngs[0], allowed)
+        assert compiled.best(None, rngs[1], allowed) == (arm, score)
+        for policy in (plain, compiled):
+            policy.update(arm, (0.0, 1.0, 0.25)[turn % 3], None)
+        if turn % 50 == 49:
+            for policy in (plain, compiled):
+                policy.correct(arm, 0.0, 0.5, None)
+    assert json.loads(json.dumps(compiled.state())) == plain.state()
+    again = sf.Thompson(6)
+    again.restore(json.loads(json.dumps(compiled.state())))
+    assert [again.best(None, None) for _ in range(9)] == [plain.best(None, None) for _ in range(9)]
+
+
+def test_the_key_comes_once_from_the_agents_seed_and_is_saved(tmp_path):
+    make = lambda seed: sf.GenCB(sf.Thompson(4), sf.RewardFloor(0.3, 0.9), seed=seed)  # noqa: E731
+    one, same, other = make(1), make(1), make(2)
+
+    def arms(agent):
+        seen = []
+        for _ in range(60):
+            play = agent.select()
+            agent.update(play, *() if play.is_default else (1,))
+            seen.append(play.index)
+        return seen
+
+    assert one.policy.key is None
+    assert arms(one) == arms(same) != arms(other)
+    one.save(tmp_path / "one.json")
+    assert arms(sf.load(tmp_path / "one.json")) == arms(one)
+
+
+def test_a_policy_that_draws_nothing_takes_nothing_from_the_generator():
+    rng = np.random.default_rng(0)
+    before = rng.bit_generator.state
+    sf.UCB1(3).best(None, rng)
+    assert rng.bit_generator.state == before
+
+
+def test_a_fork_has_draws_of_its_own():
+    policy = sf.Thompson(3)
+    policy.best(None, np.random.default_rng(0))
+    key = policy.key
+    policy.renew()
+    policy.best(None, np.random.default_rng(1))
+    assert policy.key != key
+
+
+def test_a_reward_counts_as_a_success_with_its_own_probability():
+    record = ThompsonRecord()
+    from surefoot.policies.thompson import _won
+
+    for total, chance in ((0.3, 0.3), (0.75, 0.75), (2.5, 0.5)):
+        state = [4], [round(total * NANO)]
+        won = sum(_won(record, state, 0, key) for key in range(4000)) - 4000 * int(total)
+        assert stats.binomtest(int(won), 4000, chance).pvalue > 0.001
+    assert _won(record, ([5], [3 * NANO]), 0, 9) == 3
+
+
+def test_samples_are_of_the_posterior():
+    state = [20, 3], [13 * NANO, 1 * NANO]
+    thetas = [sample(ThompsonRecord(), state, 0, m, 11) for m in range(1, 4001)]
+    assert stats.kstest(thetas, stats.beta(14, 8).cdf).pvalue > 0.01
+    others = [sample(ThompsonRecord(), state, 1, m, 11) for m in range(1, 4001)]
+    assert abs(np.corrcoef(thetas, others)[0, 1]) < 0.06
