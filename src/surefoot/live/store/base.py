@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-import time
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator
 from datetime import timedelta
@@ -12,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple, NoReturn, Self, TypeVar
 
 from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput, UnknownAccount
-from surefoot.live.entries import GENESIS, Entry, check_amounts, check_texts
+from surefoot.live.entries import GENESIS, Entry, check_amounts, check_texts, wall_clock
 
 if TYPE_CHECKING:
     from surefoot.live.store.tx import Tx
@@ -174,11 +173,6 @@ class Store(ABC):
 
     def __exit__(self, *_: object) -> None:
         self.close()
-
-
-def wall_clock() -> int:
-    """This machine's clock, in microseconds since 1970."""
-    return time.time_ns() // 1000
 
 
 Clock = Callable[[], int]

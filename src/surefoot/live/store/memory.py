@@ -7,7 +7,7 @@ import threading
 from collections.abc import Callable, Iterator
 from typing import TypeVar
 
-from surefoot.live.entries import Entry
+from surefoot.live.entries import Entry, wall_clock
 from surefoot.live.store.base import (
     AccountRow,
     Clock,
@@ -22,7 +22,6 @@ from surefoot.live.store.base import (
     page,
     same_account,
     unknown_account,
-    wall_clock,
 )
 from surefoot.live.store.tx import Batch, Tx, Watermarks, earliest
 
@@ -68,7 +67,8 @@ class MemoryStore(Store):
         return self._find(account).row
 
     def transact(self, account: str, work: Callable[[Tx], T]) -> T:
-        check_process(self._process)
+        if os.getpid() != self._process:
+            check_process(self._process)
         with self._lock:
             if self._working:
                 raise inside_a_work()

@@ -18,8 +18,9 @@ from sqlalchemy.dialects.sqlite import insert
 from surefoot._files import checked_path
 from surefoot._redact import redacted
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
+from surefoot.live.entries import wall_clock
 from surefoot.live.store import sql
-from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout, wall_clock
+from surefoot.live.store.base import TIMEOUT, Clock, checked_clock, checked_timeout
 from surefoot.live.store.database import DatabaseStore
 from surefoot.live.store.writer import Job
 
