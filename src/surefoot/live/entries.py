@@ -86,23 +86,10 @@ def canonical(value: Any) -> str:
 
 
 def chained(
-    *,
-    seq: int,
-    kind: str,
-    experiment: str,
-    play: str | None,
-    at: int,
-    actor: str,
-    config_version: int,
-    d_posted: int,
-    d_held: int,
-    posted: int,
-    held: int,
-    reserve: int,
-    payload: dict[str, Any],
-    prev: str,
-    text: str | None = None,
-) -> Entry:
+    *, seq: int, kind: str, experiment: str, play: str | None, at: int, actor: str,
+    config_version: int, d_posted: int, d_held: int, posted: int, held: int, reserve: int,
+    payload: dict[str, Any], prev: str, text: str | None = None,
+) -> Entry:  # fmt: skip
     """The entry of these fields, all but its hash, which is computed.
 
     ``text``: the canonical text of the payload, if it is known.

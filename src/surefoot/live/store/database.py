@@ -69,12 +69,11 @@ class DatabaseStore(Store):
         asked = new_account(account, places, strict)
 
         def create(group: Group) -> AccountRow:
-            found = group.find(account)
-            if found is None:
+            found = _account(group.connection, account)
+            if found is None:  # another process may make it at the same moment
                 group.connection.execute(self._create, asked._asdict())
-                found = group.find(account)
-            assert found is not None
-            return found
+                found = _account(group.connection, account)
+            return _existing(found, account)
 
         with self._reading() as connection:
             found = _account(connection, account)
@@ -291,10 +290,6 @@ class Group:
         self._known = known
         self._batches: dict[str, Batch] = {}
 
-    def find(self, account: str) -> AccountRow | None:
-        """An account as committed."""
-        return _account(self.connection, account)
-
     def batch(self, account: str) -> Batch:
         """The changes of an account, which is locked from here on; UnknownAccount if none is."""
         found = self._batches.get(account)
@@ -318,7 +313,7 @@ class Group:
         if not changed:
             return
         move = sql.MOVE_ACCOUNT
-        accounts = [move.values(b.row._asdict(), b.found._asdict()) for b in changed]
+        accounts = [move.values(b.row._asdict(), b.found) for b in changed]
         self._guarded(move.statement, accounts)
         self._send(
             sql.ADD_ENTRIES,
@@ -345,7 +340,7 @@ class Group:
         """Rows by their ids: those that are new, and those that were committed before."""
         self._send(add, [row for key, row in rows.items() if was[key] is None])
         moved = [
-            move.values(row, {**before._asdict(), "account": row["account"]})
+            move.values(row, before)
             for key, row in rows.items()
             if (before := was[key]) is not None
         ]

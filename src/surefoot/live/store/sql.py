@@ -29,9 +29,9 @@ _BOOLS = {"strict", "breached", "capped"}
 _NULLABLE = {"play", "reward", "request", "deadline", "lease"}
 
 
-def _columns(fields: tuple[str, ...], key: str) -> Iterator[sa.Column[Any]]:
+def _columns(row: Any, key: str) -> Iterator[sa.Column[Any]]:
     """The fields of a row as columns, in their order: what is selected is a row again."""
-    for name in fields:
+    for name in row._fields:
         kind: Any = sa.Integer if name == "places" else sa.BigInteger
         kind = sa.Text if name in _TEXTS else sa.Boolean if name in _BOOLS else kind
         yield sa.Column(name, kind, primary_key=name == key, nullable=name in _NULLABLE)
@@ -44,19 +44,19 @@ def _owner() -> sa.Column[Any]:
 account = sa.Table(
     "account",
     metadata,
-    *_columns(AccountRow._fields, "name"),
+    *_columns(AccountRow, "name"),
     sa.CheckConstraint("held >= 0", name="held_not_below_0"),
     sa.CheckConstraint("reserve >= 0", name="reserve_not_below_0"),
     sa.CheckConstraint(
         "NOT strict OR breached OR reserve + posted - held >= 0", name="available_not_below_0"
     ),
 )
-entry = sa.Table("entry", metadata, _owner(), *_columns(Entry._fields, "seq"))
+entry = sa.Table("entry", metadata, _owner(), *_columns(Entry, "seq"))
 play = sa.Table(
     "play",
     metadata,
     _owner(),
-    *_columns(PlayRow._fields, "id"),
+    *_columns(PlayRow, "id"),
     sa.UniqueConstraint("account", "seq", name="one_play_an_entry"),
     sa.CheckConstraint("role IN ('explore', 'default')", name="role_known"),
     sa.CheckConstraint("hold >= 0", name="hold_not_below_0"),
@@ -75,7 +75,7 @@ lease = sa.Table(
     "lease",
     metadata,
     _owner(),
-    *_columns(LeaseRow._fields, "id"),
+    *_columns(LeaseRow, "id"),
     sa.CheckConstraint("0 <= spent AND spent <= amount", name="spent_within_amount"),
     sa.CheckConstraint("state IN ('open', 'returned', 'forfeited')", name="lease_state_known"),
 )
@@ -112,9 +112,12 @@ class Move(NamedTuple):
         values: dict[str, Any] = {field: sa.bindparam(field) for field in fields}
         return cls(sa.update(table).where(*_is(table, *guard)).values(values), guard, fields)
 
-    def values(self, row: dict[str, Any], before: dict[str, Any]) -> dict[str, Any]:
+    def values(
+        self, row: dict[str, Any], before: AccountRow | PlayRow | LeaseRow
+    ) -> dict[str, Any]:
         """What the statement is executed with, to put ``row`` in the place of ``before``."""
-        keys = {f"key_{field}": before[field] for field in self.guard}
+        # Only the account's name is not a field of the rows of plays and leases.
+        keys = {f"key_{name}": getattr(before, name, row.get("account")) for name in self.guard}
         return {field: row[field] for field in self.fields} | keys
 
 
@@ -122,7 +125,11 @@ ACCOUNT = sa.select(account).where(*_is(account, "name"))
 LOCK_ACCOUNT = ACCOUNT.with_for_update(key_share=True)
 """SQLite has no such lock, and needs none: its one writer has the whole file."""
 ACCOUNTS = sa.select(account.c.name).order_by(account.c.name)
-MOVE_ACCOUNT = Move.of(account, ("name", "seq", "head"), ("strict", *AccountRow._fields[3:]))
+MOVE_ACCOUNT = Move.of(
+    account,
+    ("name", "seq", "head"),
+    ("strict", "breached", "seq", "head", "posted", "held", "reserve"),
+)
 
 _AFTER: sa.BindParameter[int] = sa.bindparam("after")
 _MOST: sa.BindParameter[int] = sa.bindparam("most")
