@@ -96,7 +96,7 @@ def test_means_cannot_be_changed_behind_the_thresholds():
         ([float("nan")], "means[0] must be finite, got nan"),
         ([float("inf")], "means[0] must be finite, got inf"),
         (["0.5"], "means[0] must be a number, got '0.5'"),
-        ("0.5", "means[0] must be a number, got '0'"),
+        ("0.5", "means = '0.5' must be a list"),
         ([[0.5]], "means[0] must be a number, got [0.5]"),
         ([0.5, None], "means[1] must be a number, got None"),
         (np.ma.array([0.5, 0.5], mask=[False, True]), "means[1] is masked; give every arm its"),

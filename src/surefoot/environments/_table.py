@@ -117,17 +117,19 @@ def unit_of(low: Decimal, high: Decimal, places: int | None) -> Unit:
     return Unit(places)
 
 
-def listed(given: Any, what: str) -> list[Any]:
-    """Numbers or lists of them, as a list that is not empty; ``what`` names it in the error."""
+def listed(
+    given: Any, what: str, kind: str = "list", give: str = "at least one number for each arm"
+) -> list[Any]:
+    """A list that is not empty; InvalidInput says what it must be, and what to give."""
     by_position(given, what)
     try:
         if isinstance(given, str | bytes):
             raise TypeError
         found = list(given)
     except TypeError:
-        raise InvalidInput(f"{what} = {shown(given)} must be a list") from None
+        raise InvalidInput(f"{what} = {shown(given)} must be a {kind}") from None
     if not found:
-        raise InvalidInput(f"{what} is empty; give at least one number for each arm")
+        raise InvalidInput(f"{what} is empty; give {give}")
     return found
 
 

@@ -8,8 +8,9 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import by_position, exact, shown
+from surefoot._exact import exact, shown
 from surefoot.environments._kernels import draw, register
+from surefoot.environments._table import listed
 from surefoot.errors import InvalidInput
 from surefoot.kernels.noise import noise
 
@@ -67,15 +68,7 @@ register(BernoulliRecord, _draw, BernoulliArms.pull)
 
 
 def _checked(means: Any) -> npt.NDArray[np.float64]:
-    by_position(means, "means")
-    try:
-        given = list(means)
-    except TypeError:
-        raise InvalidInput(
-            f"means = {shown(means)} must be a list: one mean for each arm"
-        ) from None
-    if not given:
-        raise InvalidInput("means is empty; give one mean for each arm")
+    given = listed(means, "means", "list: one mean for each arm", "one mean for each arm")
     numbers = []
     for arm, mean in enumerate(given):
         if np.ma.is_masked(mean):

@@ -43,15 +43,8 @@ class BetaArms(TableArms):
             )
         low, high = Decimal(0), Decimal(1)
         unit = unit_of(low, high, places)
-        self._hold(
-            table(
-                [
-                    on_lattice(special.betaincinv(one, other, ranks()), unit, low, high)
-                    for one, other in zip(*shapes, strict=True)
-                ]
-            ),
-            unit,
-        )
+        laws = (special.betaincinv(one, other, ranks()) for one, other in zip(*shapes, strict=True))
+        self._hold(table([on_lattice(law, unit, low, high) for law in laws]), unit)
 
 
 def _positive(number: Any, what: str) -> float:

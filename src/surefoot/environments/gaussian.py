@@ -29,9 +29,8 @@ class GaussianArms(TableArms):
     """
 
     def __init__(self, means: Any, sd: Any, reward_range: tuple[Any, Any], places: int = 6) -> None:
-        centres = [
-            float(exact(mean, f"means[{arm}]")) for arm, mean in enumerate(listed(means, "means"))
-        ]
+        given_means = enumerate(listed(means, "means"))
+        centres = [float(exact(mean, f"means[{arm}]")) for arm, mean in given_means]
         each = hasattr(sd, "__len__") and not isinstance(sd, str)
         given = listed(sd, "sd") if each else [sd] * len(centres)
         if len(given) != len(centres):
@@ -41,15 +40,8 @@ class GaussianArms(TableArms):
         spreads = [_positive(one, f"sd[{arm}]" if each else "sd") for arm, one in enumerate(given)]
         self.reward_range = low, high = exact_range(reward_range)
         unit, steps = unit_of(low, high, places), special.ndtri(ranks())
-        self._hold(
-            table(
-                [
-                    on_lattice(centre + spread * steps, unit, low, high)
-                    for centre, spread in zip(centres, spreads, strict=True)
-                ]
-            ),
-            unit,
-        )
+        laws = (mean + spread * steps for mean, spread in zip(centres, spreads, strict=True))
+        self._hold(table([on_lattice(law, unit, low, high) for law in laws]), unit)
 
 
 def _positive(number: Any, what: str) -> float:

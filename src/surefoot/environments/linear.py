@@ -8,7 +8,8 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import by_position, exact, shown
+from surefoot._exact import exact, shown
+from surefoot.environments._table import listed
 from surefoot.environments.bernoulli import BernoulliArms
 from surefoot.errors import InvalidInput
 
@@ -108,17 +109,10 @@ def _dot(one: list[Fraction], other: list[Fraction]) -> Fraction:
 
 
 def _matrix(X: Any) -> list[list[Fraction]]:
-    by_position(X, "X")
-    if getattr(X, "ndim", 2) != 2 or isinstance(X, str):
-        raise InvalidInput(f"X = {shown(X)} must be a list of rows: the features of each arm")
-    try:
-        given = list(X)
-    except TypeError:
-        raise InvalidInput(
-            f"X = {shown(X)} must be a list of rows: the features of each arm"
-        ) from None
-    if not given:
-        raise InvalidInput("X is empty; give the features of each arm")
+    kind = "list of rows: the features of each arm"
+    if getattr(X, "ndim", 2) != 2:
+        raise InvalidInput(f"X = {shown(X)} must be a {kind}")
+    given = listed(X, "X", kind, "the features of each arm")
     rows = [_vector(row, f"X[{arm}]") for arm, row in enumerate(given)]
     for arm, row in enumerate(rows):
         if len(row) != len(rows[0]):
@@ -130,11 +124,5 @@ def _matrix(X: Any) -> list[list[Fraction]]:
 
 def _vector(numbers: Any, what: str) -> list[Fraction]:
     """A list of numbers as the fractions that they stand for."""
-    by_position(numbers, what)
-    try:
-        given = list(numbers)
-    except TypeError:
-        raise InvalidInput(f"{what} = {shown(numbers)} must be a list of numbers") from None
-    if not given:
-        raise InvalidInput(f"{what} is empty; give at least one number")
+    given = listed(numbers, what, "list of numbers", "at least one number")
     return [Fraction(exact(number, f"{what}[{i}]")) for i, number in enumerate(given)]

@@ -143,11 +143,8 @@ def _labels(column: Any) -> list[Any]:
     for kind in set(map(type, labels)):
         if not issubclass(kind, str | int) or issubclass(kind, bool):
             row, label = next((i, x) for i, x in enumerate(labels, 1) if type(x) is kind)
-            if (
-                label is None
-                or np.ma.is_masked(label)
-                or str(label).lower() in {"nan", "nat", "<na>"}
-            ):
+            missing = label is None or np.ma.is_masked(label)
+            if missing or str(label).lower() in {"nan", "nat", "<na>"}:
                 raise InvalidInput(f"row {row} of the log has no arm ({label}); drop it")
             raise InvalidInput(
                 f"arm label {shown(label)} in row {row} of the log must be a string or an int"
