@@ -19,7 +19,6 @@ from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, Unknow
 from surefoot.floors import (
     Books,
     Floor,
-    MeanVarianceFloor,
     Outcome,
     State,
     Statement,
@@ -27,6 +26,7 @@ from surefoot.floors import (
     statement,
 )  # fmt: skip
 from surefoot.floors.events import BOOKED
+from surefoot.floors.protocol import check_floor
 from surefoot.policies import MVUCB
 from surefoot.policies.base import Policy, has, score_given
 
@@ -52,10 +52,7 @@ class Agent:
     def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
         self.actions = Actions(policy)
         self.arms: tuple[Label, ...] = self.actions.arms
-        if not isinstance(floor, Floor):
-            raise InvalidInput(
-                f"floor = {shown(floor)} is no floor; give RewardFloor(default=0.7, alpha=0.05)"
-            )
+        check_floor(floor)
         check_agreement(policy, floor)
         self.policy = policy
         self.floor = floor
@@ -516,7 +513,7 @@ def check_agreement(policy: Policy, floor: Floor) -> None:
     """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
     if not isinstance(policy, MVUCB):
         return
-    if isinstance(floor, MeanVarianceFloor) and policy.rho != floor.rho:
+    if floor.rho is not None and policy.rho != floor.rho:
         raise InvalidInput(
             f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
         )

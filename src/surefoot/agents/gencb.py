@@ -9,7 +9,7 @@ from surefoot._exact import shown
 from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
-from surefoot.floors import Floor, MeanVarianceFloor, Terms
+from surefoot.floors import Floor, Terms
 from surefoot.policies.base import Policy, has
 
 # Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
@@ -76,7 +76,7 @@ class GenCB(Agent):
                 "best(context, rng, allowed); add it, or pass default_competes=False"
             )
         scored = has(policy, "sure")
-        self._two_valued = floor if isinstance(floor, MeanVarianceFloor) and not scored else None
+        self._two_valued = floor if floor.rho is not None and not scored else None
         """A mean-variance floor under a policy of means: see ``MeanVarianceFloor.even``."""
         self._even = None if self._two_valued is None else self._two_valued.even
         comparable = self._two_valued is None or self._even is not None

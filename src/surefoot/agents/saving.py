@@ -31,6 +31,7 @@ _ORACLES: dict[str, Any] = {
     for name, one in vars(oracles).items()
     if isinstance(one, type) and issubclass(one, Structure)
 }
+# Of ours alone: a floor of one's own is read by its class, which ``load`` is given.
 _FLOORS: dict[str, Any] = {"RewardFloor": RewardFloor, "MeanVarianceFloor": MeanVarianceFloor}
 
 
@@ -67,13 +68,14 @@ def _path(path: Any) -> Path:
     return checked_path(path, "path")
 
 
-def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
+def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = None) -> Agent:
     """Read an agent that ``save`` wrote; it goes on as if it had never stopped.
 
     Load the newest file, and only once: an older one has forgotten holds and rewards, and two
     agents from one file spend the same slack twice and give out the same play ids.
-    ``policy``: a fresh instance of your own class, if the saved policy is one; nothing is
-    unpickled. Raises DamagedFile for a file that is foreign, damaged or of an unknown version,
+    ``policy``: a fresh instance of your own class, if the saved policy is one; ``floor``: your own
+    class of floors, if the saved floor is of one. Nothing is unpickled. Raises DamagedFile for a
+    file that is foreign, damaged or of an unknown version,
     and InvalidInput if there is none: never an empty start.
 
     >>> import tempfile, os
@@ -87,7 +89,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None) -> Agent:
     """
     body = _read(_path(path))
     try:
-        return agent_from_json(body, policy)
+        return agent_from_json(body, policy, floor)
     except InvalidInput:
         raise
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
@@ -194,9 +196,9 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def agent_from_json(body: dict[str, Any], policy: Policy | None) -> Agent:
+def agent_from_json(body: dict[str, Any], policy: Policy | None, own_floor: Any = None) -> Agent:
     """The inverse of ``agent_to_json``; ``policy``: a fresh one, if it is the user's own."""
-    floor: Floor = _FLOORS[body["floor"]["kind"]].from_config(body["floor"])
+    floor = _floor(body["floor"], own_floor)
     kind, saved = body["agent"], body["policy"]
     agents = _kinds(kind)
     if agents[kind].builds_policy:
@@ -215,6 +217,27 @@ def agent_from_json(body: dict[str, Any], policy: Policy | None) -> Agent:
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
     return agent
+
+
+def _floor(saved: dict[str, Any], own: Any) -> Floor:
+    """A floor of the saved kind: the class of one's own has to be given."""
+    config = dict(saved)
+    kind = config.pop("kind")
+    ours = _FLOORS.get(kind)
+    if ours is not None:
+        if own is not None:
+            raise InvalidInput(
+                f"floor = {shown(own)} was given, but the saved floor is a {kind} of surefoot's "
+                "own; load it without floor"
+            )
+    elif own is None:
+        raise InvalidInput(
+            f"the saved floor is of your own class {kind}; pass it: load(path, floor={kind})"
+        )
+    elif getattr(own, "__name__", None) != kind or not hasattr(own, "from_config"):
+        raise InvalidInput(f"floor = {shown(own)} is not the saved floor's class {kind}")
+    floor: Floor = (ours or own).from_config(config)
+    return floor
 
 
 def _restore(policy: Policy, state: Any, own: bool) -> None:

@@ -34,6 +34,7 @@ class Comparator(Agent):
     """The argument of the class that its floor's default comes from."""
     settings: dict[str, Any]
     """Its own settings, JSON-able."""
+    floor: RewardFloor
 
     def __init__(
         self, policy: Policy, default: Any, alpha: Any, reward_range: Any, seed: Any
@@ -48,8 +49,9 @@ class Comparator(Agent):
     @classmethod
     def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; it builds its policy itself."""
-        own = {cls.default_setting: floor.default, **unflat(config)}
-        settings: Any = {"alpha": floor.alpha, "reward_range": floor.reward_range, **own}
+        kept: Any = floor
+        own = {cls.default_setting: kept.default, **unflat(config)}
+        settings: Any = {"alpha": kept.alpha, "reward_range": kept.reward_range, **own}
         return cls(**settings)
 
     def config(self) -> dict[str, Any]:

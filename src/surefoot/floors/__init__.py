@@ -3,20 +3,20 @@
 from surefoot.floors.account import Account
 from surefoot.floors.books import Books
 from surefoot.floors.events import Outcome, State, Terms
+from surefoot.floors.linear import LinearFloor
 from surefoot.floors.mean_variance import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
+from surefoot.floors.protocol import Floor
 from surefoot.floors.reward import RewardFloor
 from surefoot.floors.reward_books import RewardBooks
 from surefoot.floors.statement import Statement, statement
-
-Floor = RewardFloor | MeanVarianceFloor
-"""What an agent can be given to keep."""
 
 __all__ = [
     "Account",
     "Books",
     "Floor",
+    "LinearFloor",
     "MeanVarianceAccount",
     "MeanVarianceBooks",
     "MeanVarianceFloor",

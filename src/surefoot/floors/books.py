@@ -24,9 +24,8 @@ from surefoot.floors.events import (
 from surefoot.floors.plays import Plays, conflict
 
 if TYPE_CHECKING:
-    from surefoot.floors.mean_variance import MeanVarianceFloor
     from surefoot.floors.mean_variance_account import MeanVarianceAccount
-    from surefoot.floors.reward import RewardFloor
+    from surefoot.floors.protocol import Floor
 
 
 SAVED = (
@@ -81,7 +80,7 @@ class Books:
 
     def __init__(
         self,
-        floor: RewardFloor | MeanVarianceFloor,
+        floor: Floor,
         account: Account | MeanVarianceAccount,
         plays: Plays,
     ) -> None:

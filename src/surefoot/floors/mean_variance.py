@@ -12,8 +12,8 @@ from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 from surefoot.floors.mean_variance_account import Constants, MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
-from surefoot.floors.plays import Plays
-from surefoot.floors.reward import checked_alpha, checked_default, checked_keep
+from surefoot.floors.plays import Plays, checked_keep
+from surefoot.floors.reward import checked_alpha, checked_default
 
 CHECKS = ("viable", "exact", "paper")
 
@@ -156,6 +156,10 @@ class MeanVarianceFloor:
             return math.sqrt(q)
         rest = float(4 * c * q / (c - 1) ** 2)
         return min(1.0, float(2 * c * q / (c - 1)) / (1.0 + math.sqrt(1.0 + rest)))
+
+    checkpoint: int | None = None
+    durable = False
+    plain = False  # the engine looks at its numbers, see simulation.checks
 
     @property
     def reserve(self) -> Decimal:

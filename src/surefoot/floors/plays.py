@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from surefoot._exact import shown
-from surefoot.errors import PlayConflict, UnknownPlay
+from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors.events import (
     ACKNOWLEDGE,
     CANCEL,
@@ -144,3 +144,10 @@ def conflict(play: Any, record: Record, report: str, reward: Any = None) -> Play
     return PlayConflict(
         f"play {play} is {state}: {said} contradicts it; the books stand as they are"
     )
+
+
+def checked_keep(keep: Any) -> int:
+    """How many closed plays to remember, if it is a number of them."""
+    if type(keep) is not int or keep < 0:
+        raise InvalidInput(f"keep = {shown(keep)} must be an int >= 0")
+    return keep

@@ -5,9 +5,8 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
+from surefoot._exact import exact, shown
 from surefoot.errors import InvalidInput
-from surefoot.floors.account import Account
 from surefoot.floors.checkpoint import checked_checkpoint
 from surefoot.floors.events import Terms
 from surefoot.floors.interval import (
@@ -18,14 +17,13 @@ from surefoot.floors.interval import (
     terms_fixed,
     terms_realised,
 )
-from surefoot.floors.plays import Plays
-from surefoot.floors.reward_books import RewardBooks
+from surefoot.floors.linear import LinearFloor
 
 CHANGEABLE = ("default", "alpha", "reward_range", "against", "target", "checkpoint")
 """The settings that may change while the books go on."""
 
 
-class RewardFloor:
+class RewardFloor(LinearFloor):
     """At every moment, even if every open play pays its worst: reward >= sum of f_s - reserve.
 
         f_s = (1-alpha) * b_s,   b_s = the default's known value at play s (mu0 if constant)
@@ -69,12 +67,10 @@ class RewardFloor:
         "alpha",
         "checkpoint",
         "default",
-        "places",
-        "reserve",
-        "reward_range",
         "target",
-        "unit",
     )
+
+    durable = True
 
     def __init__(
         self,
@@ -88,15 +84,7 @@ class RewardFloor:
         checkpoint: int | None = None,
     ) -> None:
         self.alpha = checked_alpha(alpha)
-        self.reward_range = exact_range(reward_range)
-        self.reserve = exact(reserve, "reserve")
-        if self.reserve < 0:
-            raise InvalidInput(
-                f"reserve = {shown(reserve)} must be >= 0; it is what may be lost on top"
-            )
-        self.places = self._places(places)
-        self.unit = Unit(self.places)
-        self._check_width()
+        super().__init__(reward_range, reserve, places)
         self._share = self.alpha.as_integer_ratio()
         self.target = checked_against(against, target)
         self.against = against
@@ -109,23 +97,6 @@ class RewardFloor:
         elif default is not None:
             self.default = checked_default(default, self.reward_range)
             self._constant = self._terms(self._known(self.default))
-
-    def _places(self, places: int | None) -> int:
-        if places is None:
-            return finest_places(reach(*self.reward_range), self.reserve)
-        if type(places) is not int or not -100 <= places <= 100:
-            raise InvalidInput(
-                f"places = {shown(places)} must be an int in -100..100; 9 counts billionths"
-            )
-        return places
-
-    def _check_width(self) -> None:
-        low, high = self.reward_range
-        if not self.unit.floor(low) < self.unit.floor(high):
-            raise InvalidInput(
-                f"reward_range = ({low}, {high}) spans no whole unit of the books, "
-                f"10**{-self.places}; pass more places"
-            )
 
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth; ``default`` is its own: a known value >= 0, or (l, u)."""
@@ -178,34 +149,10 @@ class RewardFloor:
         floor = -((lost - whole) * p // (whole * q))
         return floor, max(0, floor - self.unit.floor(self.reward_range[0]))
 
-    def read(self, reward: Any, what: str) -> int:
-        """A reward in units, rounded down; ``what`` names it in the error."""
-        return self.unit.read(reward, what)
-
     @property
     def plain(self) -> bool:
         """Whether the default is constant and known and the promise holds at every play."""
         return isinstance(self.default, Decimal) and self.checkpoint is None
-
-    @property
-    def asked(self) -> int:
-        """f of a play with the constant default, in units."""
-        return self.terms().floor
-
-    @property
-    def asks_beyond(self) -> str:
-        """What the gate asks besides a slack that covers the hold: nothing."""
-        return ""
-
-    @property
-    def fits_int64(self) -> bool:
-        """Whether 10**9 plays fit the compiled engine's and the database's 64-bit integers."""
-        return fits(reach(*self.reward_range), self.reserve, self.places)
-
-    def open(self, keep: int = 100_000) -> RewardBooks:
-        """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""
-        account = Account(reserve=self.unit.floor(self.reserve))
-        return RewardBooks(self, account, Plays(checked_keep(keep)))
 
     def changed(self, **settings: Any) -> RewardFloor:
         """The same floor but for some settings; the unit stays, since all books are kept in it."""
@@ -314,10 +261,3 @@ def _in_range(value: Decimal, given: Any, reward_range: tuple[Decimal, Decimal])
             "widen the range or correct the default"
         )
     return value
-
-
-def checked_keep(keep: Any) -> int:
-    """How many closed plays to remember, if it is a number of them."""
-    if type(keep) is not int or keep < 0:
-        raise InvalidInput(f"keep = {shown(keep)} must be an int >= 0")
-    return keep

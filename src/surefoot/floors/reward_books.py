@@ -13,11 +13,11 @@ from surefoot.floors.checkpoint import still_to_come
 from surefoot.floors.events import Terms
 
 if TYPE_CHECKING:
-    from surefoot.floors.reward import RewardFloor
+    from surefoot.floors.linear import LinearFloor
 
 
 class RewardBooks(Books):
-    """The books one agent keeps of a RewardFloor.
+    """The books one agent keeps of a floor on a sum of rewards.
 
     A reward above the range is credited as the range's end, for now. Floor and reserve may change
     between plays: a play keeps the terms and the range it was decided with, so whatever is reported
@@ -25,7 +25,7 @@ class RewardBooks(Books):
     """
 
     account: Account
-    floor: RewardFloor
+    floor: LinearFloor
     caps = True
 
     def affords(self, terms: Terms) -> bool:
@@ -122,7 +122,7 @@ class RewardBooks(Books):
         return books
 
     @classmethod
-    def _account(cls, floor: RewardFloor, numbers: list[int]) -> Account:
+    def _account(cls, floor: LinearFloor, numbers: list[int]) -> Account:
         return Account(*numbers)
 
     def _covers_pending(self) -> bool:

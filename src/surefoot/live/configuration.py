@@ -109,7 +109,7 @@ def check_agent(agent: Any) -> GenCB:
 
 def check_floor(floor: Any) -> RewardFloor:
     """The floor, if the database's account can keep it."""
-    if not isinstance(floor, RewardFloor):
+    if not getattr(floor, "durable", False):
         raise InvalidInput(
             f"floor = {shown(floor)} cannot go live in this version: only reward floors can"
         )
@@ -123,7 +123,8 @@ def check_floor(floor: Any) -> RewardFloor:
             f"places = {floor.places}: 10**9 plays of rewards in {floor.reward_range} leave the "
             "database's 64-bit integers; pass fewer places"
         )
-    return floor
+    kept: RewardFloor = floor
+    return kept
 
 
 def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:

@@ -41,7 +41,7 @@ class Calendar(Protocol):
 
 def calendar(agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> Calendar:
     """The calendar of an agent's floor; ``top``: mu_*, the regret is against it."""
-    kind = MomentCalendar if isinstance(agent.floor, MeanVarianceFloor) else SumCalendar
+    kind = SumCalendar if agent.floor.rho is None else MomentCalendar
     return kind(agent, top, checkpoints, engine)
 
 
@@ -75,8 +75,7 @@ class MomentCalendar:
     """The calendar of a mean-variance floor: floats, and integers where they leave a doubt."""
 
     def __init__(self, agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> None:
-        floor = agent.floor
-        assert isinstance(floor, MeanVarianceFloor)
+        floor: Any = agent.floor
         self.constants, self.check = floor.constants, floor.check
         self.interleave = engine.interleave_moments
         self.gate, self.top = GATES[agent.gate], top

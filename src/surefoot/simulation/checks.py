@@ -16,7 +16,6 @@ from surefoot.environments._table import TableRecord
 from surefoot.environments.base import bounds
 from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
-from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.kernels import registry
 from surefoot.simulation.mean_variance import WIDEST
 
@@ -61,9 +60,9 @@ _EXACT_PLACES = 15
 
 def _keeps(agent: Agent) -> bool:
     """Whether the engine has a gate and a calendar for the floor."""
-    floor = agent.floor
-    if isinstance(floor, RewardFloor):
-        return floor.plain
+    floor: Any = agent.floor
+    if floor.rho is None:
+        return bool(floor.plain)
     numbers = floor.constants
     reach = max(abs(numbers.low), abs(numbers.high), numbers.value)
     return agent.gate in ("account", "none") and reach <= WIDEST
@@ -197,7 +196,7 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
             "simulate starts from fresh policies"
         )
-    if isinstance(floor, MeanVarianceFloor) and floor.places < environment.places:
+    if floor.rho is not None and floor.places < environment.places:
         raise InvalidInput(
             f"{who} keeps mean-variance books of {floor.places} places and the "
             f"environment pays in {environment.places}; give its floor as many"

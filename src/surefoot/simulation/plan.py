@@ -11,7 +11,6 @@ from surefoot._exact import PLAYS, shown
 from surefoot.agents.agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
-from surefoot.floors import MeanVarianceFloor
 from surefoot.kernels import registry
 from surefoot.kernels.noise import key_from
 from surefoot.simulation import stepwise
@@ -92,13 +91,13 @@ class Plan:
         best = float(self.environment.best)
         if not agent.measured:  # no floor was given, so there is no default
             return best
-        return max(best, float(agent.floor.default))  # type: ignore[arg-type]
+        return max(best, float(agent.floor.default))
 
     def default_gap(self, name: str) -> float:
         """Pseudo-regret of one default play."""
         if not self.agents[name].measured:
             return 0.0
-        return self.tops[name] - float(self.agents[name].floor.default)  # type: ignore[arg-type]
+        return self.tops[name] - float(self.agents[name].floor.default)
 
     def _base_path(self, agent: Agent) -> BasePath:
         books, terms = agent.floor.open(), agent.floor.terms()
@@ -164,7 +163,7 @@ class Plan:
             name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
             for name in names
         }
-        moments = any(isinstance(self.agents[name].floor, MeanVarianceFloor) for name in names)
+        moments = any(self.agents[name].floor.rho is not None for name in names)
         pledged = any(self.agents[name].gate == "pledge" for name in names)
         first = 1
         while any(one.books[T] < self.horizon for one in calendars.values()):

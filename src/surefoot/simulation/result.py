@@ -14,7 +14,6 @@ from surefoot.environments.mean_variance import (
     realised_regret,
 )  # fmt: skip
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.floors import MeanVarianceFloor
 from surefoot.simulation import loop
 from surefoot.simulation.loop import Trace
 
@@ -66,7 +65,7 @@ class Result:
         """
         self._check(name)
         floor = self.plan.agents[name].floor
-        moments = isinstance(floor, MeanVarianceFloor)
+        moments = floor.rho is not None
         known = MEASURES if moments else MEASURES[: -len(MEAN_VARIANCE) + 1]
         if not isinstance(measure, str) or measure not in known:
             listed = ", ".join(map(repr, known))
@@ -108,9 +107,8 @@ class Result:
     def _moment_regrets(self, name: str) -> dict[str, Any]:
         """The mean-variance regrets; MV_* of the best regular arm, or the default if better."""
         floor, environment = self.plan.agents[name].floor, self.plan.environment
-        assert isinstance(floor, MeanVarianceFloor)
         books, losses = self._books(name), self._losses(name)
-        rho, mu0 = float(floor.rho), float(floor.default)
+        rho, mu0 = float(floor.rho or 0), float(floor.default)
         best = best_mean_variance(environment.means, environment.variances, rho)
         best = max(best, rho * mu0)
         default_plays, plays = books[:, :, loop.DEFAULTS], books[:, :, loop.T]

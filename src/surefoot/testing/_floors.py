@@ -5,7 +5,7 @@ Amounts are fractions, and nothing is asked of the floor's own books.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from decimal import Decimal
 from fractions import Fraction
@@ -15,9 +15,12 @@ import numpy as np
 
 from surefoot._exact import exact
 from surefoot.errors import PlayConflict, SurefootError
-from surefoot.floors import Floor, MeanVarianceFloor, Outcome, RewardFloor
+from surefoot.floors import Floor, Outcome
 
 REPORTS = ["settle", "settle", "settle", "expire", "void", "fall_back", "acknowledge"]
+
+
+Asks = Callable[[Any], Any] | None
 
 
 def rational(number: Any) -> Fraction:
@@ -44,15 +47,18 @@ class Fate:
     reward: Fraction | None = None
 
     @classmethod
-    def of(cls, explores: bool, floor: Floor, default: Any) -> Fate:
-        """A play that is decided now."""
+    def of(cls, explores: bool, floor: Floor, default: Any, asks: Asks = None) -> Fate:
+        """A play that is decided now; ``asks``: what a floor of one's own asks of it."""
         given: Any = floor.default if default is None else default
         known = not isinstance(given, tuple | list)
         low, high = map(rational, (given, given) if known else given)
-        level = None
-        if isinstance(floor, RewardFloor) and floor.against == "fixed":
-            level = high if floor.target is None else rational(floor.target)
-        share = 1 - rational(floor.alpha)
+        own: Any = floor
+        if asks is None:
+            level, share = None, 1 - rational(own.alpha)
+            if getattr(own, "against", "") == "fixed":
+                level = high if own.target is None else rational(own.target)
+        else:
+            level, share = rational(asks(default)), Fraction(1)
         worst, best = map(rational, floor.reward_range)
         return cls(explores, (low, high), known, share, level, worst, best)
 
@@ -101,6 +107,7 @@ class Outcomes:
     """All plays of one floor, and which report each allows."""
 
     floor: Floor
+    asks: Asks = None
     plays: list[Fate] = field(default_factory=list)
     sure: Fraction = Fraction(0)
     """The surplus of all plays that are surely made."""
@@ -109,7 +116,7 @@ class Outcomes:
 
     def decide(self, explores: bool, default: Any = None) -> int:
         """One more play; returns its number."""
-        self.plays.append(Fate.of(explores, self.floor, default))
+        self.plays.append(Fate.of(explores, self.floor, default, self.asks))
         return len(self.plays) - 1
 
     def report(self, name: str, number: int, reward: Any = None) -> Outcome | None:
@@ -137,7 +144,7 @@ class Outcomes:
             repeats = play.state in ("settled", "capped") and told == play.reward
             return Outcome.REPEATED if repeats else None
         late, play.reward, play.state = play.state == "expired", told, "settled"
-        if told > play.high and isinstance(self.floor, RewardFloor):
+        if told > play.high and self.floor.rho is None:
             play.state = "capped"
             return Outcome.CAPPED
         if not play.low <= told <= play.high:
@@ -195,11 +202,11 @@ class Outcomes:
 
     def least(self) -> Fraction:
         """By how much the promise is kept if all that is unknown turns out the worst way."""
-        if isinstance(self.floor, MeanVarianceFloor):
+        if self.floor.rho is not None:
             return min(self._slacks(self.floor), default=Fraction(0))
         return min(self._surpluses(self.floor), default=Fraction(0))
 
-    def _surpluses(self, floor: RewardFloor) -> Iterator[Fraction]:
+    def _surpluses(self, floor: Floor) -> Iterator[Fraction]:
         """Reward received above what is asked, for each number of open plays that were made."""
         sure = rational(floor.reserve) + self.sure
         waiting = [play for play in self.plays if play.state == "open"]
@@ -214,7 +221,7 @@ class Outcomes:
                 if (known + i + j) % n == 0:
                     yield sure + sum(losses[:i]) + sum(gains[:j])
 
-    def _slacks(self, floor: MeanVarianceFloor) -> Iterator[Fraction]:
+    def _slacks(self, floor: Any) -> Iterator[Fraction]:
         """n*MV - (1-alpha)*rho*mu0*n, for every set of pending rewards, each at an end."""
         rho, low, high = map(rational, (floor.rho, *floor.reward_range))
         asked = _asked_each(floor)
@@ -233,12 +240,12 @@ class Outcomes:
 
     def required(self) -> Fraction:
         """What the plays booked so far had to earn."""
-        if isinstance(self.floor, MeanVarianceFloor):
+        if self.floor.rho is not None:
             return _asked_each(self.floor) * self.moments[0]
         return sum((play.asked for play in self.booked), Fraction(0))
 
 
-def _asked_each(floor: MeanVarianceFloor) -> Fraction:
+def _asked_each(floor: Any) -> Fraction:
     """(1-alpha)*rho*mu0."""
     alpha, rho, mu0 = map(rational, (floor.alpha, floor.rho, floor.default))
     return (1 - alpha) * rho * mu0
@@ -247,8 +254,8 @@ def _asked_each(floor: MeanVarianceFloor) -> Fraction:
 class Pair:
     """Books and what became of their plays, side by side: each is decided and reported to both."""
 
-    def __init__(self, floor: Floor) -> None:
-        self.floor, self.books, self.outcomes = floor, floor.open(), Outcomes(floor)
+    def __init__(self, floor: Floor, asks: Asks = None) -> None:
+        self.floor, self.books, self.outcomes = floor, floor.open(), Outcomes(floor, asks)
 
     def decide(self, explores: bool, default: Any) -> int:
         """One play: an exploration if that is wanted and the gate is open."""
@@ -280,16 +287,19 @@ class FloorMaker:
     plays = 300
     """How many plays the worst case lasts; at least one of them has to be an exploration."""
 
+    asks: Asks = None
+    """For a floor of your own: a method that says what a play has to earn, given its own default
+    (None: the constant one), written apart from the floor. None: what a RewardFloor asks."""
+
     def make_floor(self) -> Floor:
         """Make the floor under test."""
         raise NotImplementedError
 
     def make_default(self, rng: np.random.Generator) -> Any:
         """The default of one play, for a floor that has no constant one."""
-        floor = self.make_floor()
-        assert isinstance(floor, RewardFloor)
+        floor: Any = self.make_floor()
         value = max(Decimal(0), self.make_reward(rng))
-        if floor.against == "fixed":
+        if getattr(floor, "against", "") == "fixed":
             return floor.reward_range[1], floor.reward_range[1]
         return value if rng.random() < 0.5 else (value, floor.reward_range[1])
 
@@ -301,7 +311,7 @@ class FloorMaker:
 
     def pair(self) -> Pair:
         """The floor's books, with nothing in them."""
-        return Pair(self.make_floor())
+        return Pair(self.make_floor(), self.asks)
 
     def default(self, rng: np.random.Generator) -> Any:
         """What is said of one play's default: nothing where the floor knows it."""

@@ -15,7 +15,7 @@ from typing import Any
 import numpy as np
 
 from surefoot.errors import SurefootError
-from surefoot.floors import Books, MeanVarianceFloor, Outcome, RewardFloor, Statement, statement
+from surefoot.floors import Books, Outcome, Statement, statement
 from surefoot.testing._floors import FloorMaker, Pair, after, rational, refused
 
 SEEDS = range(3)
@@ -28,8 +28,11 @@ class FloorKit(FloorMaker):
     worst case lasts, 300. ``make_default(rng)``: the default of one play, where the floor has no
     constant one. ``make_reward(rng)``: a reward within the range and of the books' unit.
 
-    Holds when: your floor is a RewardFloor or a MeanVarianceFloor, with settings of your own or a
-    class derived from one. Does not hold when: its books promise something else; then a test fails.
+    ``asks(default)``: what a play has to earn, for a floor of your own that is no RewardFloor.
+
+    Holds when: your floor is a RewardFloor or a MeanVarianceFloor, or promises that the rewards
+    reach the sum of what the plays have to earn. Does not hold when: its books promise something
+    else; then a test fails.
     """
 
     def test_the_worst_rewards_do_not_break_the_promise(self) -> None:
@@ -131,7 +134,7 @@ class FloorKit(FloorMaker):
             self.default_play(pair)
         before, floor = ours.books.snapshot(), ours.books.floor
         try:
-            ours.books.change(alpha=(1 + floor.alpha) / 2)
+            ours.books.change(alpha=(1 + getattr(floor, "alpha", 0)) / 2)
         except SurefootError:
             assert ours.books.snapshot() == before
             assert ours.books.floor == floor
@@ -196,7 +199,6 @@ class FloorKit(FloorMaker):
         try:
             books.add_reserve(amount)
         except SurefootError:
-            assert isinstance(books.floor, MeanVarianceFloor)
             refused(books.withdraw_reserve, amount)
         else:
             has = statement(books).reserve
@@ -247,7 +249,7 @@ def check_kept(pair: Pair) -> None:
     """The promise, by the outcomes; and that the books do not overstate it."""
     kept = pair.outcomes.least()
     assert kept >= 0, f"the promise is broken by {float(-kept)}"
-    if isinstance(pair.floor, RewardFloor) and pair.floor.checkpoint is None:
+    if pair.floor.rho is None and pair.floor.checkpoint is None:
         assert 0 <= rational(statement(pair.books).slack) <= kept
 
 
@@ -262,7 +264,7 @@ def check_statement(pair: Pair, says: Statement) -> None:
     assert says.default_plays == count(False, *made) + count(True, "fell_back")
     assert says.plays == says.explorations + says.default_plays
     assert says.unreported == count(False, "open")
-    waits = told.unknown if isinstance(pair.floor, MeanVarianceFloor) else count(True, "open")
+    waits = told.unknown if pair.floor.rho is not None else count(True, "open")
     assert says.pending == waits
     assert says.voided == count(True, "void") + count(False, "void")
     assert says.expired >= count(True, "expired")

@@ -1,0 +1,147 @@
+"""What every floor on a sum of rewards shares; a floor of your own starts here."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from typing import Any, ClassVar, Self
+
+from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
+from surefoot.errors import InvalidInput
+from surefoot.floors.account import Account
+from surefoot.floors.events import Terms
+from surefoot.floors.plays import Plays, checked_keep
+from surefoot.floors.reward_books import RewardBooks
+
+
+class LinearFloor:
+    """A promise on the sum of rewards: each play has to earn its f, all together, at any moment.
+
+    A class of your own says in ``terms`` what a play is worth (``known_terms`` does the rounding),
+    and in ``config`` and ``from_config`` its settings as JSON. The account, the books, range, unit
+    and reserve are here. ``reward_range``, ``reserve``, ``places``: as ``RewardFloor`` takes them.
+
+    >>> class MarginFloor(LinearFloor):
+    ...     def __init__(self, default, margin, reward_range=(0, 1), reserve=0, places=None):
+    ...         super().__init__(reward_range, reserve, places)
+    ...         self.default, self.margin = exact(default, "default"), exact(margin, "margin")
+    ...
+    ...     def terms(self, default=None):
+    ...         return self.known_terms(self.default, self.default - self.margin)
+    >>> MarginFloor(default=0.5, margin=0.1).terms()
+    Terms(value=500000000, floor=400000000, hold=400000000, deposit=100000000)
+
+    Holds when: rewards are >= r_min, the default is worth what ``terms`` says, and what is reported
+    as played was played; under any delay, order or loss. Does not hold when: ``terms`` depends on
+    rewards, or on what was decided before.
+    """
+
+    __slots__ = ("places", "reserve", "reward_range", "unit")
+
+    default: Any
+    checkpoint: int | None = None
+    rho: ClassVar[Decimal | None] = None
+    even: ClassVar[float | None] = None
+    asks_beyond: ClassVar[str] = ""
+    durable: ClassVar[bool] = False
+
+    def __init__(
+        self, reward_range: tuple[Any, Any] = (0, 1), reserve: Any = 0, places: int | None = None
+    ) -> None:
+        self.reward_range = exact_range(reward_range)
+        self.reserve = exact(reserve, "reserve")
+        if self.reserve < 0:
+            raise InvalidInput(
+                f"reserve = {shown(reserve)} must be >= 0; it is what may be lost on top"
+            )
+        self.places = self._places(places)
+        self.unit = Unit(self.places)
+        low, high = self.reward_range
+        if not self.unit.floor(low) < self.unit.floor(high):
+            raise InvalidInput(
+                f"reward_range = ({low}, {high}) spans no whole unit of the books, "
+                f"10**{-self.places}; pass more places"
+            )
+
+    def _places(self, places: int | None) -> int:
+        if places is None:
+            return finest_places(reach(*self.reward_range), self.reserve)
+        if type(places) is not int or not -100 <= places <= 100:
+            raise InvalidInput(
+                f"places = {shown(places)} must be an int in -100..100; 9 counts billionths"
+            )
+        return places
+
+    def terms(self, default: Any = None) -> Terms:
+        """What the next play is worth; ``default`` is its own."""
+        raise NotImplementedError
+
+    def known_terms(self, value: Decimal, asked: Decimal) -> Terms:
+        """The terms of a play whose default is worth ``value`` and which has to earn ``asked``.
+
+        Rounded so that the books never overstate; InvalidInput where even the default could not
+        earn what is asked.
+        """
+        worth, floor = self.unit.floor(value), self.unit.ceil(asked)
+        if floor > worth:
+            raise InvalidInput(
+                f"a play asks {asked} and its default is worth {value}: even the default could "
+                "break the promise; ask for no more than it brings"
+            )
+        low = self.unit.floor(self.reward_range[0])
+        return Terms(worth, floor, max(0, floor - low), worth - floor)
+
+    def read(self, reward: Any, what: str) -> int:
+        """A reward in units, rounded down; ``what`` names it in the error."""
+        return self.unit.read(reward, what)
+
+    @property
+    def plain(self) -> bool:
+        """Whether the compiled engine knows its gate."""
+        return False
+
+    @property
+    def asked(self) -> int:
+        """f of a play with the constant default, in units."""
+        return self.terms().floor
+
+    @property
+    def fits_int64(self) -> bool:
+        """Whether 10**9 plays fit the compiled engine's and the database's 64-bit integers."""
+        return fits(reach(*self.reward_range), self.reserve, self.places)
+
+    def open(self, keep: int = 100_000) -> RewardBooks:
+        """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""
+        account = Account(reserve=self.unit.floor(self.reserve))
+        return RewardBooks(self, account, Plays(checked_keep(keep)))
+
+    def changed(self, **settings: Any) -> Self:
+        """Refused, unless a class says what may change while the books go on."""
+        raise InvalidInput(
+            f"{', '.join(settings) or type(self).__name__} cannot change while the books go on; "
+            "start a new agent"
+        )
+
+    def with_reserve(self, reserve: Decimal) -> Self:
+        """The same floor with another reserve."""
+        return self.from_config({**self.config(), "reserve": str(reserve)})
+
+    def config(self) -> dict[str, Any]:
+        """JSON-able settings, the ``reserve`` as text among them, as ``from_config`` reads them."""
+        raise NotImplementedError
+
+    @classmethod
+    def from_config(cls, config: dict[str, Any]) -> Self:
+        """The inverse of ``config``, whose values are the arguments unless a class says else."""
+        return cls(**config)
+
+    def __repr__(self) -> str:
+        said = ", ".join(f"{name}={value}" for name, value in self.config().items())
+        return f"{type(self).__name__}({said})"
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, LinearFloor) and (type(self), self.config()) == (
+            type(other), other.config(),
+        )  # fmt: skip
+
+    def __hash__(self) -> int:
+        return hash(repr(self.config()))

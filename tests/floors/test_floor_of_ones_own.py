@@ -1,0 +1,141 @@
+"""A floor that nobody here knows: it passes the kit, runs in GenCB and simulate, and is saved."""
+
+from decimal import Decimal
+
+import pytest
+
+import surefoot as sf
+from surefoot._exact import exact
+from surefoot.errors import InvalidInput
+from surefoot.floors import LinearFloor, statement
+from surefoot.live import MemoryStore
+from surefoot.testing import FloorKit
+
+
+class MarginFloor(LinearFloor):
+    """Each play may give up the same margin of what the default is worth, and no more."""
+
+    def __init__(self, default, margin, reward_range=(0, 1), reserve=0, places=None):
+        super().__init__(reward_range, reserve, places)
+        self.default, self.margin = exact(default, "default"), exact(margin, "margin")
+
+    def terms(self, default=None):
+        if default is not None:
+            raise InvalidInput(f"default = {default}: a MarginFloor has one default for all plays")
+        return self.known_terms(self.default, self.default - self.margin)
+
+    def config(self):
+        said = {"default": self.default, "margin": self.margin, "reserve": self.reserve}
+        ends = [str(end) for end in self.reward_range]
+        said = {name: str(value) for name, value in said.items()}
+        return {**said, "reward_range": ends, "places": self.places}
+
+    @classmethod
+    def from_config(cls, config):
+        numbers = {name: Decimal(config[name]) for name in ("default", "margin", "reserve")}
+        ends = tuple(Decimal(end) for end in config["reward_range"])
+        return cls(**numbers, reward_range=ends, places=config["places"])
+
+
+FLOORS = [
+    MarginFloor(0.5, 0.1),
+    MarginFloor(0.5, 0.125, reward_range=(-1, 1), reserve=2),
+    MarginFloor(1 / 3, 0.07, reward_range=(-0.25, 2 / 3), places=3),
+]
+
+
+class TestMarginFloor(FloorKit):
+    @pytest.fixture(autouse=True, params=FLOORS, ids=repr)
+    def _given(self, request):
+        self.floor = request.param
+
+    def make_floor(self):
+        return self.floor
+
+    def asks(self, default):
+        return self.floor.default - self.floor.margin
+
+
+class Greedy(MarginFloor):
+    def terms(self, default=None):
+        terms = super().terms(default)
+        return terms._replace(hold=terms.hold // 2)
+
+
+def test_the_kit_finds_a_floor_of_ones_own_that_holds_too_little():
+    kit = FloorKit()
+    kit.make_floor, kit.asks = (lambda: Greedy(0.5, 0.1)), lambda _: exact(0.4, "asked")
+    with pytest.raises(AssertionError):
+        kit.test_the_worst_rewards_do_not_break_the_promise()
+
+
+def test_it_guards_an_agent():
+    agent = sf.GenCB(sf.UCB1(n_arms=2), MarginFloor(0.5, 0.1), seed=0)
+    plays = []
+    for _ in range(40):
+        play = agent.select()
+        agent.update(play, None if play.is_default else 0.0)
+        plays.append(play.is_default)
+        assert agent.account.slack >= 0
+    assert plays[:5] == [True] * 4 + [False]
+    assert "could lose 0.4" in agent.explain(agent.select())
+
+
+def test_it_is_simulated_as_the_reward_floor_that_asks_the_same():
+    world = sf.BernoulliArms([0.6, 0.4])
+    agents = {
+        "margin": sf.GenCB(sf.UCB1(2), MarginFloor(0.5, 0.1)),
+        "alpha": sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.2)),
+    }
+    found = sf.simulate(agents, world, horizon=300, runs=3, seed=1)
+    for measure in ("regret", "slack", "default_plays", "received"):
+        ours, theirs = (found.measure(name, measure) for name in agents)
+        assert ours == pytest.approx(theirs, abs=1e-12)
+
+
+def test_a_reserve_may_change_and_nothing_else():
+    agent = sf.GenCB(sf.UCB1(n_arms=2), MarginFloor(0.5, 0.1))
+    agent.add_reserve(1)
+    assert (agent.floor.reserve, agent.account.reserve) == (1, 1)
+    with pytest.raises(InvalidInput, match="margin cannot change while the books go on"):
+        agent.change(margin=0.2)
+
+
+def test_it_is_saved_and_loaded_by_its_class(tmp_path):
+    agent = sf.GenCB(sf.UCB1(n_arms=2), MarginFloor(0.5, 0.1), seed=3)
+    for _ in range(9):
+        play = agent.select()
+        agent.update(play, None if play.is_default else 1.0)
+    agent.save(tmp_path / "agent.json")
+    again = sf.load(tmp_path / "agent.json", floor=MarginFloor)
+    assert again.floor == agent.floor
+    assert statement(again.books) == statement(agent.books)
+    with pytest.raises(InvalidInput, match=r"own class MarginFloor; pass it: load\(path, floor="):
+        sf.load(tmp_path / "agent.json")
+    with pytest.raises(InvalidInput, match="is not the saved floor's class MarginFloor"):
+        sf.load(tmp_path / "agent.json", floor=sf.RewardFloor)
+    ours = sf.GenCB(sf.UCB1(n_arms=2), sf.RewardFloor(0.5, 0.1))
+    ours.save(tmp_path / "ours.json")
+    with pytest.raises(InvalidInput, match="load it without floor"):
+        sf.load(tmp_path / "ours.json", floor=MarginFloor)
+
+
+def test_a_ledger_refuses_it_with_a_sentence():
+    with pytest.raises(InvalidInput, match="cannot go live in this version: only reward floors"):
+        sf.Live(sf.GenCB(sf.UCB1(2), MarginFloor(0.5, 0.1)), MemoryStore())
+
+
+def test_what_is_no_floor_is_refused_and_what_lacks_something_is_told():
+    with pytest.raises(InvalidInput, match=r"floor = 0\.5 is no floor; give RewardFloor"):
+        sf.GenCB(sf.UCB1(2), 0.5)
+
+    class Short:
+        def __getattr__(self, name):
+            if name == "durable":
+                raise AttributeError(name)
+            return getattr(FLOORS[0], name)
+
+    with pytest.raises(InvalidInput, match=r"it lacks durable: derive it from floors\.LinearFloor"):
+        sf.GenCB(sf.UCB1(2), Short())
+    with pytest.raises(InvalidInput, match="even the default could break the promise"):
+        MarginFloor(0.5, -0.1).terms()
