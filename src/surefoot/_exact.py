@@ -100,7 +100,7 @@ def _gaps(value: Any) -> bool:
 
 
 def by_position(value: Any, what: str) -> Any:
-    """The value, unless its labels would be lost: what is no table is taken by position.
+    """The value, unless its labels would be lost: everything but a table is taken by position.
 
     Refused are dicts, and what has ``to_numpy`` or ``to_pandas``, as the tables and columns of
     pandas, polars, pyarrow and xarray have.

@@ -58,7 +58,7 @@ def replacing(path: Path) -> Iterator[Path]:
 
 
 def sync_folder(folder: Path) -> None:
-    """Have the names in a folder survive a power cut, where the system can be told so."""
+    """Let the names in a folder survive a power cut, if the system can do that."""
     try:
         file = os.open(folder, os.O_RDONLY)
     except PermissionError:  # Windows, or a folder that may not be listed

@@ -205,7 +205,7 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
     [
         (("none.csv", "--default", "old"), "cannot read none.csv: no such file or directory"),
         (("log.csv",), "name the default, the arm in use today, with --default; log.csv has new"),
-        (("log.csv", "--default", "x"), "default = 'x' is no arm of the log; its arms are 'new'"),
+        (("log.csv", "--default", "x"), "'x' is not an arm of the log; its arms are 'new'"),
         (("log.csv", "--default", "old", "--arm-column", "ad"), "has no column 'ad'; its columns"),
         (("log.csv", "--default", "old", "--alpha", "1.5"), "alpha = 1.5 must lie strictly"),
         (("log.csv", "--default", "old", "--alpha", "nan"), "alpha must be finite, got nan"),
@@ -223,7 +223,7 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
         (("log.csv", "--default", "old", "--policy", "x"), "'--policy'"),
         (("log.csv", "--default", "old", "--case", "atlanta"), "exclude each other; give one"),
         (("--case", "boston"), "'--case'"),
-        (("--default", "XX"), "default = 'XX' is no arm of the log; its arms are '9E', 'AA'"),
+        (("--default", "XX"), "default = 'XX' is not an arm of the log; its arms are '9E', 'AA'"),
         (("--arm-column", "x"), "--arm-column x is for a log of your own; give the FILE"),
         (("log.csv", "--default", "old", "--out", "log.csv"), "out = log.csv is a file"),
         (("--missing", "0"), "--missing 0.0 is for a log of your own; give the FILE"),

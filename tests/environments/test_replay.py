@@ -264,8 +264,8 @@ def test_what_is_no_log_is_named_with_its_row(log, said):
 @pytest.mark.parametrize(
     ("options", "said"),
     [
-        ({"default": "z"}, "default = 'z' is no arm of the log; its arms are 1, 'a'"),
-        ({"default": ["a"]}, "is no arm of the log"),
+        ({"default": "z"}, "default = 'z' is not an arm of the log; its arms are 1, 'a'"),
+        ({"default": ["a"]}, "is not an arm of the log"),
         ({"reward_range": (0, 0.5)}, "reward in row 2 of the log is 1.0, outside"),
         ({"reward_range": (0.5, 2)}, "reward in row 1 of the log is 0, outside"),
         ({"reward_range": (1, 0)}, r"reward_range = \(1, 0\) must have r_min < r_max"),

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from naive import simulate as naive
 from surefoot.environments.linear import embedding
-from surefoot.simulation import stepwise
+from surefoot.simulation import loop, stepwise
 from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, GATES, LEAST, SLACK, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -293,3 +293,19 @@ def test_other_super_arms_are_driven_play_by_play_on_the_same_noise():
     assert plan.stepwise == ["pairs"]
     traces = plan.run(0, choose("compiled"))
     assert_same(traces["top"], traces["pairs"])
+
+
+def test_the_columns_are_all_of_them_and_the_state_comes_first():
+    state = [loop.T, loop.DEFAULTS, loop.SLACK, loop.LEAST, loop.BELOW, loop.NEXT]
+    assert [*state, loop.ARM] == list(range(loop.COLUMNS))
+    losses = [loop.GAP, loop.MEAN, loop.SQUARE, loop.VARIANCE]
+    assert losses == list(range(loop.SUMS))
+
+
+def test_a_blank_trace_has_one_row_for_each_checkpoint():
+    blank = loop.blank(3)
+    assert blank.books.shape == (3, loop.COLUMNS)
+    assert blank.books.dtype == np.int64
+    assert blank.losses.shape == (3, loop.SUMS)
+    assert not blank.books.any()
+    assert not blank.losses.any()

@@ -134,7 +134,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
         for j in range(100):
             block.rewards[j], block.pledges[j] = reward, pledges[j]
         engine.survey(block, True, False)
-        calendar.live(block)
+        calendar.take(block)
         ends.append((list(calendar.books), calendar.trace().books.tolist()))
     assert ends[0] == ends[1]
     assert ends[0][0][T] == 10**9
@@ -145,7 +145,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
     [
         ({"agents": {}}, "agents = {} must be a non-empty dict"),
         ({"agents": [gencb()]}, "must be a non-empty dict"),
-        ({"agents": {"a": sf.UCB1(2)}}, "is no agent; wrap a policy"),
+        ({"agents": {"a": sf.UCB1(2)}}, "is not an agent; wrap a policy"),
         ({"agents": {"a": gencb(n_arms=3)}}, "agent 'a' has 3 arms, the environment 2"),
         (
             {"agents": {"a": sf.GenCB(sf.UCB1(2), sf.RewardFloor(None, 0.1))}},
@@ -178,7 +178,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
         ({"horizon": -(10**5000)}, "horizon = <int of too many digits> must be an int >= 1"),
         ({"seed": -(10**5000)}, "seed = <int of too many digits> must be an int >= 0"),
         ({"agents": 10**5000}, "agents = <int of too many digits> must be a non-empty dict"),
-        ({"agents": {"a": 10**5000}}, "agents['a'] = <int of too many digits> is no agent"),
+        ({"agents": {"a": 10**5000}}, "agents['a'] = <int of too many digits> is not an agent"),
         ({"agents": {3: gencb()}}, "agent name 3 must be a string"),
         ({"agents": {10**5000: gencb()}}, "agent name <int of too many digits> must be a string"),
         ({"environment": 10**5000}, "environment = <int of too many digits> does not follow"),

@@ -40,7 +40,7 @@ class Environment(Protocol):
 
 
 def bounds(environment: Environment) -> tuple[Decimal, Decimal]:
-    """The environment's ``reward_range`` in exact decimals; InvalidInput if it is no range."""
+    """The environment's ``reward_range`` in exact decimals; InvalidInput if it is not a range."""
     try:
         low, high = environment.reward_range
     except (TypeError, ValueError):

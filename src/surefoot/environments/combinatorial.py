@@ -21,7 +21,7 @@ class CombinatorialArms(BernoulliArms):
     what gives the best super arm for weights, with ``size``, the fewest and the most base arms of
     one. ``f``: a function of (super arm, weights); None is the oracle's own, or the sum.
     ``n_arms``, ``means``, ``variances`` and ``pull`` are of base arms; ``reward_range`` is
-    (0, most base arms). Raises InvalidInput as LinearArms does, and for what is no oracle.
+    (0, most base arms). Raises InvalidInput as LinearArms does, and for what is not an oracle.
 
     >>> class Best:
     ...     size = (1, 1)

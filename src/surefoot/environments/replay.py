@@ -99,7 +99,7 @@ def _ordered(labels: set[Any], default: Any) -> list[Any]:
         return names
     if default not in names:
         raise InvalidInput(
-            f"default = {shown(default)} is no arm of the log; its arms are {_listed(names)}"
+            f"default = {shown(default)} is not an arm of the log; its arms are {_listed(names)}"
         )
     if len(names) == 1:
         raise InvalidInput(

@@ -54,7 +54,7 @@ def as_oracle(
 
     One of ours is returned as it is. ``n_base``: the number of base arms; ``size``: the fewest and
     the most of them in a super arm, (1, n_base) unless given; attributes of these names are read
-    where the callable has them. It is told the weights as one read-only float64 array, and may
+    where the callable has them. It gets the weights as one read-only float64 array, and may
     answer in any order and container. Raises InvalidInput if n_base is not known, and on a call
     whose answer is empty, repeats an index, holds one out of range or is of another size; what
     the callable itself raises is passed on.

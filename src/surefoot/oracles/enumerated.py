@@ -36,11 +36,11 @@ class Enumerated(Structure):
     Bandits", for f: it must be monotone, w <= w' implying f(A, w) <= f(A, w'), and Lipschitz.
 
     ``super_arms``: lists of base-arm indices; kept in lexicographic order. ``f``: your
-    ``f(super_arm, weights) -> float``, told an ascending tuple and all weights, read-only.
+    ``f(super_arm, weights) -> float``, of an ascending tuple and all weights, read-only.
     ``n_base``: the number of base arms; None takes one more than the largest index. Sums are
     compared correctly rounded; of equal super arms the lexicographically smallest. O(total size)
     a call. Raises InvalidInput for an empty list, a super arm that is empty, repeated or out of
-    range, and on a call where f returns what is no finite number.
+    range, and on a call where f returns anything but a finite number.
 
     >>> Enumerated([[2], [0, 1]])([0.1, 0.2, 0.25])
     (0, 1)
@@ -87,8 +87,8 @@ class Enumerated(Structure):
     def _best(self, w: Weights) -> SuperArm:
         if self.f is None:
             return self._largest_sum(w)
-        told = read_only(w)
-        values = [_finite(self.f(arm, told), arm) for arm in self.super_arms]
+        weights = read_only(w)
+        values = [_finite(self.f(arm, weights), arm) for arm in self.super_arms]
         return self.super_arms[values.index(max(values))]
 
     def _largest_sum(self, w: Weights) -> SuperArm:

@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 
 
 class Calendar(Protocol):
-    """``books``: the state; ``live`` takes the turns of one block."""
+    """``books``: the state; ``take`` takes the turns of one block."""
 
     books: Any
 
-    def live(self, block: Block) -> None: ...
+    def take(self, block: Block) -> None: ...
 
     def trace(self) -> Trace: ...
 
@@ -59,7 +59,7 @@ class SumCalendar:
         self.checkpoints = checkpoints
         self._trace = blank(len(checkpoints))
 
-    def live(self, block: Block) -> None:
+    def take(self, block: Block) -> None:
         """Take the turns of one block."""
         self.interleave(
             self.gate, self.terms, block, self.top, self.books, self.losses, self.checkpoints,
@@ -91,7 +91,7 @@ class MomentCalendar:
         self.rulings = 0
         """How often the integers were asked."""
 
-    def live(self, block: Block) -> None:
+    def take(self, block: Block) -> None:
         """Take the turns of one block."""
         self.sums[mv.TURN] = 0
         while self.interleave(

@@ -39,7 +39,7 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
     A subclass may do something else: of an agent, unless it names its gate again; of a policy,
     where it (or the policy itself) overrides a method the kernels stand for; of an environment,
     where it overrides ``pull`` or f. The floor must be one that the engine's gates keep, and the
-    step between the units of draws, books and what the policy is told one of the engine's numbers.
+    step between the units of draws, books and the policy's scale one of the engine's numbers.
     """
     floor = agent.floor
     return (
@@ -105,7 +105,7 @@ _OF_ENVIRONMENTS = (
 
 
 def check_environment(environment: Any) -> None:
-    """InvalidInput for what is no environment, or says of itself what cannot be."""
+    """InvalidInput for what is not an environment, or describes itself inconsistently."""
     lacks = [name for name in _OF_ENVIRONMENTS if not hasattr(environment, name)]
     lacks += [
         f"{name}(...)"
@@ -158,8 +158,8 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
         raise InvalidInput(f"agent name {shown(name)} must be a string, e.g. 'GenCB'")
     if not isinstance(agent, Agent):
         raise InvalidInput(
-            f"agents[{shown(name)}] = {shown(agent)} is no agent; wrap a policy: Plain(policy) or "
-            "GenCB(policy, floor)"
+            f"agents[{shown(name)}] = {shown(agent)} is not an agent; wrap a policy: Plain(policy) "
+            "or GenCB(policy, floor)"
         )
     floor, who = agent.floor, f"agent {shown(name)}"
     if not isinstance(floor.default, Decimal):

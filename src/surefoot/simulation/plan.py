@@ -175,7 +175,7 @@ class Plan:
             )  # fmt: skip
             engine.survey(block, pledged, moments)
             for one in calendars.values():
-                one.live(block)
+                one.take(block)
             first += size
         return {name: one.trace() for name, one in calendars.items()}
 

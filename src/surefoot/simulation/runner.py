@@ -46,14 +46,14 @@ def simulate(
     """Let agents play ``runs`` independent runs of ``horizon`` plays each, on common noise.
 
     The agents must be fresh and are left as they are. ``seed``: of all randomness; None takes fresh
-    entropy, which ``Result.seed`` tells. The agents' own seeds play no part here: agents of one
-    policy share its luck as they share the noise, so two that differ in nothing but their seeds
-    make the same plays. ``checkpoints``: plays to note, "all", or None for a grid that is dense
-    early. ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto",
-    compiled if numba is there; policies of your own are driven play by play either way.
-    ``workers``: threads, by default one a core; the result does not depend on it. ``progress`` is
-    called with (runs done, runs). Raises InvalidInput where something does not fit, and
-    MissingExtra for "compiled" without numba.
+    entropy, which is then ``Result.seed``. The agents' own seeds are not used: agents of one policy
+    share its random draws as they share the noise, so two that differ only in their seeds make the
+    same plays. ``checkpoints``: plays to note, "all", or None for a grid that is dense early.
+    ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto", compiled if
+    numba is there; policies of your own are driven play by play either way. ``workers``: threads,
+    by default one a core; the result does not depend on it. ``progress`` is called with (runs done,
+    runs). Raises InvalidInput where something does not fit, and MissingExtra for "compiled" without
+    numba.
 
     >>> import surefoot as sf
     >>> agents = {
@@ -152,7 +152,7 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
     folder = _compile.cache_folder()
     if folder is not None:
         for marker in markers:
-            with suppress(OSError):  # it is only told again that something is compiled
+            with suppress(OSError):  # then something is only said to be compiled once more
                 (folder / marker).touch()
 
 

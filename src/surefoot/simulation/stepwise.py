@@ -1,4 +1,4 @@
-"""The live driver: any agent, play by play, as a user would run it."""
+"""Any agent, play by play, as a user would run it."""
 
 from __future__ import annotations
 

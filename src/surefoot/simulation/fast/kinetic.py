@@ -46,7 +46,7 @@ from surefoot.simulation.loop import Block, IntRow, Scale, Truth, policy_reward,
 
 LEVEL, SLOPE, WIN, FAIL, QUEUE = range(-5, 0)
 """The lists behind a policy's own: a and w of each leaf; winner, certainty, and room to sort the
-nodes in. ``WIN[0]``, which is no node, names an arm whose line changed, or is -1."""
+nodes in. ``WIN[0]`` is not a node: it names an arm whose line changed, or is -1."""
 LOST = -1e300
 """The level of a leaf without an arm."""
 AHEAD = 32
@@ -159,7 +159,7 @@ def _draw(environment: Any, key: int, turn: int, k: int, scaling: Scale, rewards
 
 @jittable
 def steps(policy: Any, scaling: Scale) -> int:
-    """How many units of a policy's sums are in one of the books'; 0 where it is no whole number."""
+    """How many units of a policy's sums are in one of the books'; 0 if that is not whole."""
     whole = int(policy.unit)
     return 0 if whole % scaling.width else int(whole // scaling.width)
 
@@ -249,7 +249,7 @@ def put(state: Any, arm: int, s: float, margin: float) -> None:
 
 @jittable
 def settle(state: Any, s: float, margin: float) -> None:
-    """Play anew what is no longer certain at s, from the leaves up."""
+    """Repeat the duels that are no longer certain at s, from the leaves up."""
     fail, queue = state[FAIL], state[QUEUE]
     size = len(state[LEVEL])
     if size == 1 or fail[1] >= s:
