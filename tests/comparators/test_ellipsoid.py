@@ -26,7 +26,7 @@ def learnt(seed, n=30, d=3):
 @pytest.mark.parametrize("seed", range(5))
 def test_the_least_value_is_the_least_over_the_ellipsoid(seed):
     rng, policy = learnt(seed)
-    state, radius = policy._state, beta(policy.record, policy._state, 31)
+    state, radius = policy.lists, beta(policy.record, policy.lists, 31)
     u = rng.normal(size=3)
     theta, inverse = np.array(state[_ridge.THETA]), np.array(state[_ridge.INVERSE]).reshape(3, 3)
     least = lower(state, u.tolist(), 0, radius)
@@ -45,7 +45,7 @@ def test_the_sum_of_features_is_bounded_jointly():
     for k in played:
         policy.update(k, float(rng.random()), None)
     policy.peek(31)
-    state, radius = policy._state, beta(policy.record, policy._state, 31)
+    state, radius = policy.lists, beta(policy.record, policy.lists, 31)
     apart = sum(lower(state, policy.plain.features, k, radius) for k in [*played, 0])
     assert policy.pledge(0) > apart + 1
 

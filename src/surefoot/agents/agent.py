@@ -436,10 +436,16 @@ class Agent:
         self.turns += 1
         return answer, score
 
-    def _choice(self, action: Action, score: float | None, rival: float | None = None) -> Choice:
+    def _choice(
+        self,
+        action: Action,
+        score: float | None,
+        rival: float | None = None,
+        margin: int | None = None,
+    ) -> Choice:
         labels: Any = self._labels
         label = labels[action] if labels else self.actions.label(action)
-        choice: Choice = made(Choice, (label, score, rival, None))
+        choice: Choice = made(Choice, (label, score, rival, margin))
         return choice
 
     def _explore(self, action: Action, choice: Choice, reason: Reason, terms: Terms) -> Play:

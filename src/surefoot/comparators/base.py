@@ -85,7 +85,7 @@ class Comparator(Agent):
             self.turns += 1
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         margin = self._margin(action, terms, context)
-        choice = choice._replace(margin=margin)
+        choice = self._choice(action, score, rival, margin)
         if margin < 0:
             return self._play_default(terms, Reason.NOT_PROVED, choice)
         self.turns += 1

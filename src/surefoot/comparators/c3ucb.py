@@ -198,7 +198,7 @@ class SuperArms(Linear):
 
     def peek(self, turn: int, allowed: Any = None, context: Any = None) -> tuple[Any, float]:
         """The best super arm for the upper bounds, and the sum of its upper bounds."""
-        state = self._state
+        state = self.lists
         if self.plain.k:
             _, score = self.kernels.best(self.plain, state, turn)
         else:
@@ -209,7 +209,7 @@ class SuperArms(Linear):
 
     def pledge(self, action: Any, context: Any = None) -> float:
         """A lower bound on the mean reward of all plays learnt from and one of ``action``."""
-        self._state[MEMBERS][:] = action
+        self.lists[MEMBERS][:] = action
         return super().pledge(0)
 
     @property

@@ -111,13 +111,11 @@ class CLUCB2(ByEllipsoid):
         due = self._due(terms)
         safe = [arm for arm, units in zip(arms, proved, strict=True) if units >= due]
         if not safe:
-            margin = proved[list(arms).index(best)] - due
-            choice = self._choice(best, score)._replace(margin=margin)
+            choice = self._choice(best, score, margin=proved[list(arms).index(best)] - due)
             return self._play_default(terms, Reason.NOT_PROVED, choice)
         arm, score = self.bounds.peek(self.turns + 1, safe, context)
-        margin = proved[list(arms).index(arm)] - due
         self.turns += 1
-        choice = self._choice(arm, score)._replace(margin=margin)
+        choice = self._choice(arm, score, margin=proved[list(arms).index(arm)] - due)
         return self._explore(arm, choice, Reason.SLACK_OK, terms)
 
     def _due(self, terms: Terms) -> int:
@@ -133,7 +131,7 @@ class CLUCB2(ByEllipsoid):
         books, m = self.books, self.bounds.learnt
         one = units_of_one(self.floor)
         low, width = books.low / one, (books.high - books.low) / one
-        features, state = self.bounds.told(context).features, self.bounds._state
+        features, state = self.bounds.record_with(context).features, self.bounds.lists
         radius = state[NOW][0]
         share = received((self.bounds.total - low * m) / width, m, self._level)
         past = max(low * m + width * share, lower(state, state[SUM], 0, radius))

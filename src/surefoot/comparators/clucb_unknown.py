@@ -73,7 +73,7 @@ class CLUCBUnknown(ByEllipsoid, UnknownDefault):
 
     def _default_paid(self, reward: Any) -> None:
         lam = self.bounds.plain.ridge
-        _ridge.learn(self.bounds._state, self._default_row, 0, self.policy_reward(reward), lam)
+        _ridge.learn(self.bounds.lists, self._default_row, 0, self.policy_reward(reward), lam)
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[int, float]:
         seen = self.turns + self.books.default_plays
@@ -81,8 +81,8 @@ class CLUCBUnknown(ByEllipsoid, UnknownDefault):
         return action, score
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
-        state = self.bounds._state
-        features, contrast = self.bounds.told(context).features, state[TRIED]
+        state = self.bounds.lists
+        features, contrast = self.bounds.record_with(context).features, state[TRIED]
         times = self._coefficient()
         assert isinstance(action, int)
         start = action * len(contrast)

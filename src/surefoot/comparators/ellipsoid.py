@@ -163,7 +163,8 @@ class Linear:
         # The same numbers as a list: Python reads those faster, one at a time.
         self.plain = record._replace(features=features.ravel().tolist())
         self.kernels = kernels
-        self._state: Any = kernels.init(self.plain, count)
+        self.lists: Any = kernels.init(self.plain, count)
+        """The state: flat lists, named by the numbers ``SCORES`` and so on."""
 
     def check(self, context: Any) -> None:
         """Refuse a context that is not None and no features of the arms."""
@@ -171,7 +172,7 @@ class Linear:
             rows = feature_rows(context, "context", self.features.shape[1], self.n_arms)
             within(rows, self.bound, "context")
 
-    def told(self, context: Any) -> Any:
+    def record_with(self, context: Any) -> Any:
         """The record with the features of one play: its context, or those that never change."""
         if context is None:
             return self.plain
@@ -182,28 +183,28 @@ class Linear:
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[Any, float]:
         """The optimist's choice at a turn and its score; the turn is not taken."""
-        action, score = self.kernels.best(self.told(context), self._state, turn)
+        action, score = self.kernels.best(self.record_with(context), self.lists, turn)
         if allowed is not None:
-            scores = [self._state[SCORES][arm] for arm in allowed]
+            scores = [self.lists[SCORES][arm] for arm in allowed]
             place = _ridge.first_best(scores)
             return allowed[place], scores[place]
         return action, score
 
     def pledge(self, action: Any, context: Any = None) -> float:
         """A lower bound on the mean reward of all plays learnt from and one of ``action``."""
-        return float(self.kernels.pledge(self.told(context), self._state, action))
+        return float(self.kernels.pledge(self.record_with(context), self.lists, action))
 
     @property
     def learnt(self) -> int:
         """How many explorations' rewards it has seen."""
-        return int(self._state[NOW][1])
+        return int(self.lists[NOW][1])
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
     ) -> Any:
         """Take a turn: the optimist's choice and its score."""
         self.turns += 1
-        return self.kernels.best(self.told(context), self._state, self.turns)
+        return self.kernels.best(self.record_with(context), self.lists, self.turns)
 
     def select(self, context: Any, rng: np.random.Generator) -> Any:
         """Take a turn: the optimist's choice."""
@@ -211,25 +212,25 @@ class Linear:
 
     def update(self, arm: Any, reward: Any, context: Any) -> None:
         """Learn one reward of one arm."""
-        self.kernels.update(self.told(context), self._state, arm, reward)
+        self.kernels.update(self.record_with(context), self.lists, arm, reward)
 
     @property
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
         start = self.kernels.init(self.plain, self.n_arms)
-        return not self.turns and [*map(list, self._state)] == [*map(list, start)]
+        return not self.turns and [*map(list, self.lists)] == [*map(list, start)]
 
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
         more = {name.lstrip("_"): getattr(self, name) for name in self.kept}
-        return {"turns": self.turns, "lists": [list(row) for row in self._state], **more}
+        return {"turns": self.turns, "lists": [list(row) for row in self.lists], **more}
 
     def restore(self, state: dict[str, Any]) -> None:
         """The inverse of ``state``."""
         rows = tuple(list(row) for row in state["lists"])
-        if [*map(len, rows[:NOW])] != [*map(len, self._state[:NOW])]:
+        if [*map(len, rows[:NOW])] != [*map(len, self.lists[:NOW])]:
             raise ValueError("the saved state is of other features")
-        self.turns, self._state = int(state["turns"]), rows
+        self.turns, self.lists = int(state["turns"]), rows
         for name in self.kept:
             setattr(self, name, state[name.lstrip("_")])
 
