@@ -93,8 +93,8 @@ def test_every_file_with_kernels_is_in_the_fingerprint(monkeypatch, tmp_path):
     fingerprint = _compile.fingerprint.__wrapped__
     seen = {fingerprint()}
     for name in (
-        "policies/ucb1.py", "policies/_kernels.py", "environments/bernoulli.py",
-        "agents/conucb.py", "floors/plays.py", "simulation/loop.py", "simulation/fast/chunks.py",
+        "policies/ucb1.py", "kernels/registry.py", "environments/bernoulli.py",
+        "comparators/conucb.py", "floors/plays.py", "simulation/loop.py", "simulation/fast/chunks.py",
         "_longest_path.py",
     ):  # fmt: skip
         file = root / name

@@ -116,7 +116,10 @@ class KernelPolicy(Registered):
     def peek(
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[int, float]:
-        """What ``best`` would return at a turn, without taking it."""
+        """What ``best`` would return at a turn, without taking it.
+
+        A policy that draws has no key before its first turn, and looks with 0 in its place.
+        """
         if self._compiled is not None and allowed is None and context is None:
             return self._compiled.calls[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
         state = self._state if self._compiled is None else self._lists()

@@ -277,6 +277,8 @@ class ScoringPolicyKit(PolicyKit):
         policy, world = self.make_policy(), self.world()
         if not (has(policy, "peek") and hasattr(policy, "turns")):
             return
+        if getattr(policy, "draws", False):  # it has no draws of its own before its first turn
+            world.turn(policy, "best")
         for _ in range(TURNS):
             before, rng = text(policy.state()), copy.deepcopy(world.rng)
             seen = policy.peek(policy.turns + 1, context=self.make_context(rng))
