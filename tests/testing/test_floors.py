@@ -156,7 +156,7 @@ class ShrugsOffABreach(RewardBooks):
 
 class LendsTheReserve(RewardBooks):
     def withdraw_reserve(self, amount):
-        self._set_reserve(max(0, self.account.reserve - self.floor.unit.ceil(amount)))
+        self.set_reserve(max(0, self.account.reserve - self.floor.unit.ceil(amount)))
 
 
 @pytest.mark.parametrize(

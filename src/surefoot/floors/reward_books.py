@@ -86,7 +86,7 @@ class RewardBooks(Books):
     def add_reserve(self, amount: Any) -> None:
         """Let ``amount`` > 0 more be lost from now on; rounded down to the unit."""
         added = self.floor.unit.floor(_positive(amount))
-        self._set_reserve(self.account.reserve + added)
+        self.set_reserve(self.account.reserve + added)
 
     def withdraw_reserve(self, amount: Any) -> None:
         """Take ``amount`` > 0 out of the reserve again, rounded up to the unit.
@@ -101,9 +101,10 @@ class RewardBooks(Books):
                 f"of a reserve of {unit.decimal(account.reserve)} and a slack of "
                 f"{unit.decimal(account.available)}"
             )
-        self._set_reserve(account.reserve - taken)
+        self.set_reserve(account.reserve - taken)
 
-    def _set_reserve(self, reserve: int) -> None:
+    def set_reserve(self, reserve: int) -> None:
+        """Let the reserve be so many units, whatever it was."""
         self.floor = self.floor.with_reserve(self.floor.unit.decimal(reserve))
         self.account.reserve = reserve
 

@@ -10,12 +10,12 @@ from typing import Any
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.reward import CHANGEABLE
-from surefoot.live.configuration import Settings, check_floor, written_floor
+from surefoot.live.configuration import SETTINGS, Settings, check_floor, written_floor
 from surefoot.live.engine import Engine
 from surefoot.live.play import sealed
 from surefoot.live.store import Tx
 
-_MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *Settings._fields)
+_MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *SETTINGS)
 
 
 def set_paused(tx: Tx, engine: Engine, paused: bool) -> None:
@@ -26,7 +26,7 @@ def set_paused(tx: Tx, engine: Engine, paused: bool) -> None:
 
 def split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     """Changes of the floor, and of the live settings; InvalidInput for what cannot change."""
-    own = {name: settings[name] for name in Settings._fields if name in settings}
+    own = {name: settings[name] for name in SETTINGS if name in settings}
     given = Settings.of(**own)._asdict()
     floor = {name: value for name, value in settings.items() if name not in own}
     for name in floor.keys() - {*CHANGEABLE}:
@@ -51,7 +51,7 @@ def configure(tx: Tx, engine: Engine, of_floor: dict[str, Any], own: dict[str, A
         floor = check_floor(agent.floor)
         config = dict(fold.opened[0])
         config["floor"] = {**config["floor"], **sealed(floor.config())}
-        kept = {k: v for k, v in config["settings"].items() if k not in live._fields}
+        kept = {k: v for k, v in config["settings"].items() if k not in SETTINGS}
         config["settings"] = {**kept, **live.written()}
         told = {"config": config, "floor": written_floor(floor)}
         engine.append(tx, "experiment.configured", told, done=True)

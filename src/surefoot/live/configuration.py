@@ -20,6 +20,8 @@ from surefoot.policies.base import Policy, has
 USUAL = "default"
 """What an experiment is called that nobody gave a name, and its account."""
 
+SETTINGS = "reward_window", "shadow", "learn_missing"
+"""What a live experiment has besides its agent, and may change; the fields of ``Settings``."""
 WORST, SKIP = "worst", "skip"
 """What an experiment may tell its policy of a play whose reward did not come."""
 

@@ -236,7 +236,7 @@ class Fold:
     def _endow(self, amount: int) -> None:
         self.account.reserve += amount
         if self.exists:
-            self.books._set_reserve(self.account.reserve)
+            self.books.set_reserve(self.account.reserve)
             self.agent.floor = self.books.floor
 
     def _changed(self, kind: str, told: dict[str, Any], done: bool) -> None:
