@@ -283,7 +283,7 @@ def patient_for_ever(bounded: Part) -> None:
 
 @door(
     "a forked child asks for a lock first",
-    ("live.live:Live._check_process", "live.journal:Journal.check"),
+    ("live.engine:Engine.check_process", "live.journal:Journal.check"),
     "forks",
 )  # fmt: skip
 def lock_first(check: Part, check_journal: Part) -> None:
