@@ -94,8 +94,8 @@ def test_every_file_with_kernels_is_in_the_fingerprint(monkeypatch, tmp_path):
     seen = {fingerprint()}
     for name in (
         "policies/ucb1.py", "kernels/registry.py", "environments/bernoulli.py",
-        "comparators/conucb.py", "floors/plays.py", "simulation/loop.py", "simulation/fast/chunks.py",
-        "_longest_path.py",
+        "comparators/conucb.py", "floors/plays.py", "simulation/loop.py",
+        "simulation/fast/chunks.py", "_longest_path.py",
     ):  # fmt: skip
         file = root / name
         file.write_bytes(file.read_bytes() + b"#")
