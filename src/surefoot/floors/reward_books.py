@@ -30,10 +30,8 @@ class RewardBooks(Books):
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
-        account, asked = self.account, terms.hold
-        if self.floor.checkpoint is not None:
-            asked -= self.ahead(terms)
-        return account.reserve + account.posted - account.held >= asked
+        ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
+        return self.account.affords(terms.hold - ahead)
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""
