@@ -195,8 +195,8 @@ class ErrorLeavesTrace(RewardBooks):
 class ClockBehind(UCB1):
     """m - 1 for m in the logarithm."""
 
-    def peek(self, turn: int, allowed: Any = None) -> tuple[int, float]:
-        return super().peek(max(1, turn - 1), allowed)
+    def peek(self, turn: int, allowed: Any = None, context: Any = None) -> tuple[int, float]:
+        return super().peek(max(1, turn - 1), allowed, context)
 
 
 class CalendarClock(GenCB):
