@@ -244,7 +244,10 @@ class IndexPolicy(KernelPolicy):
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
-        if self._compiled is not None or allowed is not None:
+        compiled = self._compiled
+        if compiled is not None and allowed is None:
+            return compiled.calls[BEST](turn, 0, *self._parts)  # type: ignore[no-any-return]
+        if allowed is not None:
             return super().peek(turn, allowed)
         kernels = self._index
         scale = kernels.scale(self.record, turn)
