@@ -8,7 +8,7 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.live.reports import Told
+from surefoot.live.reports import Reported
 
 FLOORS = {
     "constant": RewardFloor(0.5, 0.25, reserve=2),
@@ -78,10 +78,10 @@ def test_what_a_default_of_known_value_paid_is_kept_if_told_with_its_report():
 
 
 def test_a_reward_is_told_as_exact_text():
-    assert Told.of(0.1, "p-1").text == "0.1"
-    assert Told.of(None, "p-1") == (None, None)
+    assert Reported.of(0.1, "p-1").text == "0.1"
+    assert Reported.of(None, "p-1") == (None, None)
     with pytest.raises(InvalidInput, match="reward of play p-1"):
-        Told.of("0.1", "p-1")
+        Reported.of("0.1", "p-1")
 
 
 def test_an_exploration_reported_without_its_reward():

@@ -230,7 +230,7 @@ def test_a_store_that_is_gone_is_not_tried_at_each_play(tmp_path, monkeypatch):
         assert len(tries) == 1
         for now[0] in range(250):  # a lease is of 60 s: after 60, 120, 240 and 240 seconds
             assert live.update(first, 1) is Outcome.REPEATED
-            live._worker._told(live._worker._steps[-1][1].booked)
+            live._worker._flush_after(live._worker._steps[-1][1].booked)
         assert tries == [0, 60, 180]
     live.flush()
     live.close()

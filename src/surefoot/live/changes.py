@@ -53,8 +53,8 @@ def configure(tx: Tx, engine: Engine, of_floor: dict[str, Any], own: dict[str, A
         config["floor"] = {**config["floor"], **sealed(floor.config())}
         kept = {k: v for k, v in config["settings"].items() if k not in SETTINGS}
         config["settings"] = {**kept, **live.written()}
-        told = {"config": config, "floor": written_floor(floor)}
-        engine.append(tx, "experiment.configured", told, done=True)
+        payload = {"config": config, "floor": written_floor(floor)}
+        engine.append(tx, "experiment.configured", payload, done=True)
     except BaseException:
         fold.lose()
         raise
@@ -73,11 +73,11 @@ def endow(tx: Tx, engine: Engine, sign: int, amount: Any, asked: str, own: str |
         return
     (fold.agent.add_reserve if sign > 0 else fold.agent.withdraw_reserve)(amount)
     moved = fold.account.reserve - before
-    told: dict[str, Any] = {"amount": abs(moved)}
-    told |= {} if own is None else {"id": own, "asked": asked}
+    payload: dict[str, Any] = {"amount": abs(moved)}
+    payload |= {} if own is None else {"id": own, "asked": asked}
     gate = -moved if moved < 0 else None
     try:
-        entry = engine.append(tx, kind, told, d_reserve=moved, gate=gate, done=True)
+        entry = engine.append(tx, kind, payload, d_reserve=moved, gate=gate, done=True)
         if entry is None:
             raise PlayConflict(f"amount = {amount} is not available; open plays hold it")
     except BaseException:

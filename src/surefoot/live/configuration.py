@@ -23,7 +23,7 @@ USUAL = "default"
 SETTINGS = "reward_window", "shadow", "learn_missing"
 """What a live experiment has besides its agent, and may change; the fields of ``Settings``."""
 WORST, SKIP = "worst", "skip"
-"""What an experiment may tell its policy of a play whose reward did not come."""
+"""What a policy may learn from a play whose reward did not come."""
 
 
 class Settings(NamedTuple):
@@ -34,14 +34,14 @@ class Settings(NamedTuple):
     shadow: bool = False
     """Whether the default always plays and the policy's choice is only written down."""
     learn_missing: str | None = None
-    """What the policy is told of a play that expires: its "worst", or nothing ("skip"); None: what
-    is usual, see ``decided``."""
+    """What the policy learns from a play that expires: its "worst", or nothing ("skip"); None: the
+    usual choice, see ``decided``."""
 
     @classmethod
     def of(
         cls, reward_window: Any = None, shadow: Any = False, learn_missing: Any = None
     ) -> Settings:
-        """InvalidInput for a window that is no length of time, and for what is no choice."""
+        """InvalidInput for a window that is not a length of time, or an unknown choice."""
         if not isinstance(shadow, bool):
             raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
         if learn_missing is not None and learn_missing not in (WORST, SKIP):
@@ -72,14 +72,14 @@ class Settings(NamedTuple):
             del said["learn_missing"]
         return said
 
-    def told(self) -> dict[str, Any]:
-        """The same as its caller would write it, the window in seconds."""
+    def in_seconds(self) -> dict[str, Any]:
+        """The settings as a caller writes them, with the window in seconds."""
         window = self.reward_window
         return {**self._asdict(), "reward_window": None if window is None else window / 10**6}
 
 
 def _cannot_correct(policy: Any) -> str:
-    """Why a policy cannot be told the worst of a play that expires; empty if it can."""
+    """Why a policy cannot learn the worst of a play that expires; empty if it can."""
     name = type(policy).__name__
     if getattr(policy, "semi_bandit", False):
         return (
@@ -243,8 +243,8 @@ def check_same(
 
 def check_settings(given: Settings, stored: list[dict[str, Any]], name: str) -> None:
     """As ``check_same``, where no agent is given: of the settings that are not the usual ones."""
-    usual, theirs = Settings().told(), [settings_of(each).told() for each in stored]
-    for field, ours in given.told().items():
+    usual, theirs = Settings().in_seconds(), [settings_of(each).in_seconds() for each in stored]
+    for field, ours in given.in_seconds().items():
         if ours != usual[field] and all(ours != each[field] for each in theirs):
             raise _differs(field, ours, theirs[0][field], name)
 
@@ -268,7 +268,7 @@ def _fields(config: dict[str, Any]) -> dict[str, Any]:
         **{f"policy.{key}": sealed(_plain(value)) for key, value in own.items() if key != "arms"},
         **{f"floor.{key}": value for key, value in config["floor"].items()},
         **config["settings"],
-        **settings_of(config).told(),
+        **settings_of(config).in_seconds(),
     }
 
 

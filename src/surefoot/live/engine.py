@@ -207,13 +207,15 @@ class Engine:
         return fold
 
     def append(
-        self, tx: Tx, kind: str, told: dict[str, Any], *, done: bool = False, **moves: Any
+        self, tx: Tx, kind: str, payload: dict[str, Any], *, done: bool = False, **moves: Any
     ) -> Entry | None:
         """Append an entry of this experiment, and fold it; ``done``: as of ``Fold.apply``."""
         version = self.fold.version
         if kind == "experiment.opened" or kind == "experiment.configured":
             version += 1
-        entry = tx.append(kind, experiment=self.name, payload=told, config_version=version, **moves)
+        entry = tx.append(
+            kind, experiment=self.name, payload=payload, config_version=version, **moves
+        )
         if entry is not None and not self.degraded and self.fold.head == entry.prev:
             self.fold.apply(entry, done)
         return entry
@@ -305,23 +307,23 @@ class Engine:
             raise self.doubt(str(own))
         if self.degraded:
             return self._default(tx, asked, fold.unproposed(asked, tx.now))
-        kind, told, play = fold.decide(asked, tx.now)
+        kind, payload, play = fold.decide(asked, tx.now)
         try:
             if kind == "decision.defaulted":
-                return self._default(tx, asked, told)
+                return self._default(tx, asked, payload)
             hold = play.terms.hold
-            entry = self.append(tx, kind, told, play=own, d_held=hold, gate=hold, done=True)
+            entry = self.append(tx, kind, payload, play=own, d_held=hold, gate=hold, done=True)
             if entry is not None:
                 return entry
             fold.lose()  # the store has less than the fold believed: it is right
-            return self._default(tx, asked, fold.refused(asked, told, play))
+            return self._default(tx, asked, fold.refused(asked, payload, play))
         except BaseException:
             fold.lose()
             raise
 
-    def _default(self, tx: Tx, asked: Request, told: dict[str, Any]) -> Entry:
+    def _default(self, tx: Tx, asked: Request, payload: dict[str, Any]) -> Entry:
         """Nothing is credited before it is reported as played."""
-        entry = self.append(tx, "decision.defaulted", told, play=asked.id, done=True)
+        entry = self.append(tx, "decision.defaulted", payload, play=asked.id, done=True)
         assert entry is not None
         return entry
 

@@ -32,7 +32,7 @@ from surefoot.live.configuration import (
     with_arms,
 )
 from surefoot.live.entries import GENESIS, Entry
-from surefoot.live.play import DEGRADED, SHADOW, OpenPlay, Request, payload, sealed_json
+from surefoot.live.play import DEGRADED, SHADOW, OpenPlay, Request, decision_payload, sealed_json
 from surefoot.live.reports import FLAGS
 from surefoot.policies.base import Policy
 
@@ -53,11 +53,11 @@ _DECIDED = {
 _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
-def counts_of_entry(kind: str, told: dict[str, Any], explores: bool) -> Counts:
+def counts_of_entry(kind: str, payload: dict[str, Any], explores: bool) -> Counts:
     """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
-    counts = counts_of(kind, explores, told.get("late") is True)
+    counts = counts_of(kind, explores, payload.get("late") is True)
     for flag, counter in _COUNTED.items():
-        if told.get(flag):
+        if payload.get(flag):
             counts = (*counts, (counter, 1))
     return counts
 
@@ -142,29 +142,29 @@ class Fold:
         if play.index < 0:
             if play.reason is Reason.DEFAULT_BEST:
                 fixed["chosen"] = True
-            return "decision.defaulted", payload(play, asked, allowed, fixed)
+            return "decision.defaulted", decision_payload(play, asked, allowed, fixed)
         if settings.shadow:
             fixed["shadow"] = sealed_json(play.arm, "arm")
-            told = payload(play._replace(arm=None, index=-1), asked, allowed, fixed)
-            return "decision.defaulted", {**told, "reason": SHADOW}
+            payload = decision_payload(play._replace(arm=None, index=-1), asked, allowed, fixed)
+            return "decision.defaulted", {**payload, "reason": SHADOW}
         books = self.books
         fixed["low"], fixed["high"] = books.low, books.high
         if settings.learn_missing == WORST:
             fixed["missing"] = books.low
-        return "decision.held", payload(play, asked, allowed, fixed)
+        return "decision.held", decision_payload(play, asked, allowed, fixed)
 
-    def refused(self, asked: Request, told: dict[str, Any], play: Play) -> dict[str, Any]:
-        """The payload of the default that takes the place of what the account cannot afford."""
+    def refused(self, asked: Request, payload: dict[str, Any], play: Play) -> dict[str, Any]:
+        """The payload of the default that replaces a play the account cannot afford."""
         short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
-        fixed = {"deadline": told["deadline"]}
-        return payload(short, asked, told.get("allowed"), fixed)
+        fixed = {"deadline": payload["deadline"]}
+        return decision_payload(short, asked, payload.get("allowed"), fixed)
 
     def unproposed(self, asked: Request, now: int) -> dict[str, Any]:
         """The payload of the default, without asking a policy whose books are in doubt."""
         agent, window = self.agent, self.settings.reward_window
         play = agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None)
         fixed = {"deadline": None if window is None else now + window}
-        return {**payload(play, asked, None, fixed), "reason": DEGRADED}
+        return {**decision_payload(play, asked, None, fixed), "reason": DEGRADED}
 
     @property
     def lost(self) -> bool:
@@ -172,7 +172,7 @@ class Fold:
         return not self.head
 
     def lose(self) -> None:
-        """What was proposed did not come to be: this is no fold any more, and follows nothing."""
+        """The proposed play was not booked: this fold is invalid from here on."""
         self.head = ""
 
     def branch(self, name: str, rights: int) -> Fold:
@@ -209,11 +209,11 @@ class Fold:
         """
         if entry.seq != self.seq + 1 or entry.prev != self.head:
             raise ValueError(f"entry {entry.seq} does not follow entry {self.seq}")
-        account, kind, told = self.account, entry.kind, entry.payload
+        account, kind, payload = self.account, entry.kind, entry.payload
         account.posted += entry.d_posted
         account.held += entry.d_held
         if kind in _ENDOWMENTS and not done:
-            self._endow(_ENDOWMENTS[kind] * told["amount"])
+            self._endow(_ENDOWMENTS[kind] * payload["amount"])
         totals = entry.reserve, entry.posted, entry.held
         if (account.reserve, account.posted, account.held) != totals:
             ours = account.numbers()
@@ -223,13 +223,13 @@ class Fold:
             return
         self.posted += entry.d_posted
         if kind == "experiment.opened":
-            self._open(told)
+            self._open(payload)
         elif not self.opened:
             raise ValueError(f"entry {entry.seq} is of an experiment that was never opened")
         elif kind == "decision.held" or kind == "decision.defaulted":
             self._decided(entry, done)
         elif kind in _CHANGES:
-            self._changed(kind, told, done)
+            self._changed(kind, payload, done)
         else:
             self._reported(entry)
 
@@ -239,30 +239,30 @@ class Fold:
             self.books.set_reserve(self.account.reserve)
             self.agent.floor = self.books.floor
 
-    def _changed(self, kind: str, told: dict[str, Any], done: bool) -> None:
+    def _changed(self, kind: str, payload: dict[str, Any], done: bool) -> None:
         if kind == "experiment.configured":
-            self._configure(told, done)
+            self._configure(payload, done)
         elif kind == "experiment.state":
-            self.agent.paused = told["state"] == "paused"
+            self.agent.paused = payload["state"] == "paused"
         elif kind == "arms.added":
-            self._add(told["arms"])
+            self._add(payload["arms"])
         elif kind == "arms.removed":
-            self.removed |= set(self.agent.actions.arm_numbers(told["arms"]))
-        elif "id" in told:
-            self.endowments[told["id"]] = [kind, told["asked"]]
+            self.removed |= set(self.agent.actions.arm_numbers(payload["arms"]))
+        elif "id" in payload:
+            self.endowments[payload["id"]] = [kind, payload["asked"]]
 
-    def _open(self, told: dict[str, Any]) -> None:
-        agent = built(told["config"], copy.deepcopy(self.own_policy))
+    def _open(self, payload: dict[str, Any]) -> None:
+        agent = built(payload["config"], copy.deepcopy(self.own_policy))
         self._keep(agent, self.account)
-        self.opened, self.version = [told["config"], told["config"]], 1
-        self.settings = settings_of(told["config"])
+        self.opened, self.version = [payload["config"], payload["config"]], 1
+        self.settings = settings_of(payload["config"])
 
-    def _configure(self, told: dict[str, Any], done: bool) -> None:
+    def _configure(self, payload: dict[str, Any], done: bool) -> None:
         if not done:
-            floor = RewardFloor.from_config(told["config"]["floor"])
+            floor = RewardFloor.from_config(payload["config"]["floor"])
             self.agent.change(**{name: getattr(floor, name) for name in CHANGEABLE})
-        self.opened[0] = told["config"]
-        self.settings = settings_of(told["config"])
+        self.opened[0] = payload["config"]
+        self.settings = settings_of(payload["config"])
         self.version += 1
 
     def open_play(self, entry: Entry) -> OpenPlay:
@@ -291,10 +291,10 @@ class Fold:
         self.agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
-        told, kind = entry.payload, entry.kind
+        payload, kind = entry.payload, entry.kind
         play = OpenPlay.of(entry, self.agent, own=True)
-        if not done and (kind == "decision.held" or "shadow" in told or told.get("chosen")):
-            self._turn(play.context, told.get("allowed"))
+        if not done and (kind == "decision.held" or "shadow" in payload or payload.get("chosen")):
+            self._turn(play.context, payload.get("allowed"))
         self.count(kind)
         assert entry.play is not None
         self.waiting[entry.play] = play
@@ -322,23 +322,23 @@ class Fold:
             agent.turns += 1
 
     def _reported(self, entry: Entry) -> None:
-        told, kind, name, books = entry.payload, entry.kind, entry.play, self.books
+        payload, kind, name, books = entry.payload, entry.kind, entry.play, self.books
         play = None if name is None else self.waiting.get(name)
-        assert play is not None or kind != "decision.voided" or told.get("late") is True
-        self._count(counts_of_entry(kind, told, play is not None and play.explores))
-        books.required += told.get("asked", 0)
+        assert play is not None or kind != "decision.voided" or payload.get("late") is True
+        self._count(counts_of_entry(kind, payload, play is not None and play.explores))
+        books.required += payload.get("asked", 0)
         if kind == "outcome.late":
-            action = self.agent.actions.action(told["index"], from_json(told["arm"]))
-            context = from_json(told.get("context"))
-            self.learn(kind, told, action, context, told.get("missing"))
+            action = self.agent.actions.action(payload["index"], from_json(payload["arm"]))
+            context = from_json(payload.get("context"))
+            self.learn(kind, payload, action, context, payload.get("missing"))
         elif kind in LEARNT:
             assert play is not None
-            self.learn(kind, told, play.action, play.context, play.missing)
+            self.learn(kind, payload, play.action, play.context, play.missing)
         if kind in _CLOSED and name is not None:
             self.waiting.pop(name, None)
 
     def learn(
-        self, kind: str, told: dict[str, Any], action: Any, context: Any, missing: int | None
+        self, kind: str, payload: dict[str, Any], action: Any, context: Any, missing: int | None
     ) -> None:
         """Tell the policy what an entry of ``LEARNT`` teaches; ``missing``: as of its play.
 
@@ -350,27 +350,27 @@ class Fold:
                 if missing is not None:
                     policy.update(action, self._worst(missing), context)
             elif kind == "outcome.late" and missing is not None:
-                old, new = self._worst(missing), self._reward(told)
+                old, new = self._worst(missing), self._reward(payload)
                 policy.correct(action, old, new, context)
             else:
-                policy.update(action, self._reward(told), context)
+                policy.update(action, self._reward(payload), context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
             self.unlearnt = error
 
     def _worst(self, missing: int) -> float:
-        """What the policy is told of a missing reward: the same at its expiry and ever after."""
+        """The reward that the policy learns for a missing one; it never changes."""
         agent: Any = self.agent
         worst = agent.floor.unit.decimal(missing)
         return float(agent.policy_reward(worst) if agent.unit_rewards else worst)
 
-    def _reward(self, told: dict[str, Any]) -> Any:
-        """The reward of an entry, as the policy is told it."""
-        text = told["told"]
+    def _reward(self, payload: dict[str, Any]) -> Any:
+        """The reward of an entry, as the policy learns it."""
+        text = payload["told"]
         base = text["base"] if isinstance(text, dict) else text
         if isinstance(base, list):
             return tuple(map(float, base))
         if self.agent.unit_rewards:
-            return share(told["reward"], self.books.low, self.books.high)
+            return share(payload["reward"], self.books.low, self.books.high)
         return self.agent.policy_reward(Decimal(base))
 
     def state(self) -> dict[str, Any]:

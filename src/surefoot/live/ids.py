@@ -36,13 +36,13 @@ def reported_id(play: str) -> str:
     """The id of a play that is reported; UnknownPlay for what can be none."""
     if not isinstance(play, str) or not REPORTED.fullmatch(play):
         raise UnknownPlay(
-            f"play {shown(play)} is no play of a live agent; report the play that select() "
+            f"play {shown(play)} is not a play of a live agent; report the play that select() "
             "returned, or its id, a string"
         )
     return play
 
 
-def public_id(play: str, told: dict[str, Any]) -> str:
+def public_id(play: str, payload: dict[str, Any]) -> str:
     """What callers know a play by: its id in the ledger, and what its decision says.
 
     >>> public_id("visit-1", {}), public_id("visit-1", {"lease": "web-12"}), public_id("p-3", {})
@@ -52,7 +52,7 @@ def public_id(play: str, told: dict[str, Any]) -> str:
     >>> public_id(twin_id("visit-1", "web-12"), {"lease": "web-12", "asked": "visit-1"})
     'visit-1.web-12'
     """
-    lease, own = told.get("lease"), told.get("asked", play)
+    lease, own = payload.get("lease"), payload.get("asked", play)
     return own if lease is None or named_by_lease(own, lease) else f"{own}.{lease}"
 
 

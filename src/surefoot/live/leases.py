@@ -33,7 +33,7 @@ class Lease:
     ``journal``: a folder on a local disk, where each worker keeps a file; workers of one host may
     share it, and take over what a dead one left there. ``plays``: how many explorations a lease is
     for, and how many plays are written to the ledger at a time. ``seconds``: how long a worker may
-    keep to itself what it decided and was told; after that ``reap``, of any worker, forfeits its
+    keep its decisions and reports to itself; after that ``reap``, of any worker, forfeits its
     lease. ``durable``: sync the journal before each answer. ``owner``: what the names of its leases
     and plays start with. ``boot``: what tells one start of this machine from the next; None: what
     the kernel says.
@@ -102,12 +102,12 @@ def enter_steps(tx: Tx, engine: Engine, steps: list[Step]) -> dict[str, str]:
 
 def enter_decision(tx: Tx, engine: Engine, step: dict[str, Any], twins: dict[str, str]) -> None:
     """Enter a decision; ``twins`` learns its id if its own is taken."""
-    told, name = step["payload"], step["play"]
-    lease = told["lease"]
+    payload, name = step["payload"], step["play"]
+    lease = payload["lease"]
     row = tx.play(name)
     if row is not None and row.lease != lease:
         # Both answers are out, and either may be played: each is booked, as a play of its own.
-        told = {**told, "asked": name}
+        payload = {**payload, "asked": name}
         twins[name] = name = ids.twin_id(name, lease)
         row = tx.play(name)
         if row is not None and engine.entry(tx, row.seq).payload.get("asked") != step["play"]:
@@ -117,10 +117,10 @@ def enter_decision(tx: Tx, engine: Engine, step: dict[str, Any], twins: dict[str
     held = 0
     if step["kind"] == "decision.held":
         granted = tx.lease(lease)
-        held = told["hold"] if granted is not None and granted.state == "forfeited" else 0
+        held = payload["hold"] if granted is not None and granted.state == "forfeited" else 0
     entry = tx.append(
-        step["kind"], experiment=engine.name, play=name, payload=told, d_posted=held, d_held=held,
-        config_version=step["version"],
+        step["kind"], experiment=engine.name, play=name, payload=payload, d_posted=held,
+        d_held=held, config_version=step["version"],
     )  # fmt: skip
     assert entry is not None
     engine.take(entry)
@@ -135,11 +135,11 @@ def enter_report(tx: Tx, engine: Engine, step: dict[str, Any], early: Early | No
             engine.enter(tx, row, early.booked)
         else:
             engine.current(tx)
-            engine.book(tx, row, Report.retold(step["how"], step["told"]))
+            engine.book(tx, row, Report.from_text(step["how"], step["told"]))
     except (DamagedFile, InvalidInput, PlayConflict, UnknownPlay) as problem:
         # It was taken in good faith and came second: the ledger keeps it, the books do not.
-        told = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
-        engine.append(tx, "assumption.broken", told)
+        payload = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
+        engine.append(tx, "assumption.broken", payload)
 
 
 def grant(tx: Tx, engine: Engine, settings: Lease, owner: str, hold: int) -> LeaseRow | None:

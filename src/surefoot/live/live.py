@@ -16,7 +16,7 @@ from surefoot.live.engine import Engine
 from surefoot.live.entries import check_texts, checked_id
 from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
-from surefoot.live.reports import Report, Told
+from surefoot.live.reports import Report, Reported
 from surefoot.live.store import Store, Tx, open_store
 
 if TYPE_CHECKING:
@@ -200,7 +200,9 @@ class Live:
         the policy fail to learn the reward, it is booked all the same, and its error is raised.
         """
         name = _named(play)
-        outcome = self._report(play, name, Report("settle", Told.of(reward, name), base_rewards))
+        outcome = self._report(
+            play, name, Report("settle", Reported.of(reward, name), base_rewards)
+        )
         if outcome is Outcome.BREACH or outcome is Outcome.CAPPED:
             _warn(name, outcome)
         return outcome
@@ -366,8 +368,8 @@ class Live:
         """
         self._change(changes.remove_arms, changes.listed(arms))
 
-    def _change(self, change: Callable[..., None], *told: Any) -> None:
-        self._engine.run(change, self._engine, *told)
+    def _change(self, change: Callable[..., None], *values: Any) -> None:
+        self._engine.run(change, self._engine, *values)
 
     def close(self) -> None:
         """Give back the lease, write a last snapshot, and close the store if it was opened here.

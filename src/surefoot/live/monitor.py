@@ -1,7 +1,7 @@
-"""The monitor: whether what default plays were told to have paid bears out their declared value.
+"""The monitor: it tests whether default plays pay their declared value.
 
-A default of known value counts as that value, whatever it paid. If it really pays less, every
-deposit is overstated; the books cannot see it, only the rewards told with default plays can.
+A default of known value counts as that value, whatever it paid. If it pays less, every deposit is
+overstated. The books cannot show this; the rewards reported with default plays can.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from surefoot.live.shortfall import Shortfall, Stretch
 from surefoot.theory.inputs import fraction
 
 DELTA = 0.01
-"""With which probability a default that keeps its word is called below, unless said otherwise."""
+"""The usual probability of a false alarm: a default that pays its value is called below."""
 
 
 class DefaultReport(NamedTuple):
-    """What the rewards of default plays say of the declared value; since it was last changed."""
+    """The test of a default's declared value, from its rewards since the value last changed."""
 
     told: int
     """How many default plays of a known value were reported with their reward."""
     untold: int
-    """How many were reported without it: they say nothing."""
+    """How many were reported without a reward; the test leaves them out."""
     of_interval: int
     """How many were of an interval, which is not tested: below its l a reward is a breach."""
     mean: float | None
-    """The mean of the rewards told, each within the range; None: none was told."""
+    """The mean of the reported rewards, each cut to the range; None: none was reported."""
     declared: float | None
     """The mean of the values declared for these plays."""
     clipped: int
@@ -38,13 +38,13 @@ class DefaultReport(NamedTuple):
     evidence: float
     """ln W of ``Shortfall``, now."""
     p_value: float
-    """At most delta with probability delta if the declared values are true, whenever one looks."""
+    """At most delta with probability delta if the declared values are true, at any time."""
     alarm: bool
     """Whether p_value <= delta: the mean is, or was, below the declared one."""
     worst: Stretch | None
-    """The rewards that the evidence is about; None: there was never any."""
+    """The stretch of rewards with the most evidence; None: there was never any."""
     since: int | None = None
-    """The entry that last changed the default or the range, which all of this comes after."""
+    """The entry that last changed the default or the range; only later plays count."""
 
     def __str__(self) -> str:
         """One line, as ``surefoot status`` prints it."""
@@ -76,8 +76,8 @@ class DefaultMonitor:
     starts the test anew; plays decided before it are left out from there on. Kept in memory are
     the test and the default plays not yet reported, never what has been.
 
-    Holds when: as ``Shortfall``, for the plays that the default got. Does not hold when: rewards
-    of default plays are told by what they are, as when only good ones are.
+    Holds when: as ``Shortfall``, for the plays that the default got. Does not hold when: what a
+    default play paid decides whether its reward is reported, as when only good ones are.
     """
 
     def __init__(self, experiment: str, delta: Any = DELTA) -> None:
@@ -106,19 +106,19 @@ class DefaultMonitor:
             ) from None
 
     def _take(self, entry: Entry) -> None:
-        told = entry.payload
+        payload = entry.payload
         match entry.kind:
             case "experiment.opened" | "experiment.configured":
-                self._configure(told["floor"], entry)
+                self._configure(payload["floor"], entry)
             case "decision.defaulted" if entry.config_version >= self._since:
-                self._waiting[entry.play] = None if "upper" in told else told["value"]
+                self._waiting[entry.play] = None if "upper" in payload else payload["value"]
             case "decision.voided" | "default.expired":
                 self._waiting.pop(entry.play, None)
-            case "decision.confirmed" if "late" in told:
-                if told["version"] >= self._since:
-                    self._confirmed(None if "upper" in told else told["value"], told)
+            case "decision.confirmed" if "late" in payload:
+                if payload["version"] >= self._since:
+                    self._confirmed(None if "upper" in payload else payload["value"], payload)
             case "decision.confirmed" if entry.play in self._waiting:
-                self._confirmed(self._waiting.pop(entry.play), told)
+                self._confirmed(self._waiting.pop(entry.play), payload)
 
     def _configure(self, floor: dict[str, Any], entry: Entry) -> None:
         known = floor["default"], floor["low"], floor["high"]
@@ -133,16 +133,16 @@ class DefaultMonitor:
         self._waiting.clear()
         self._untold = self._of_interval = 0
 
-    def _confirmed(self, value: int | None, told: dict[str, Any]) -> None:
+    def _confirmed(self, value: int | None, payload: dict[str, Any]) -> None:
         if value is None:
             self._of_interval += 1
-        elif "reward" not in told:
+        elif "reward" not in payload:
             self._untold += 1
-        else:  # as it was told: in units it is rounded down, and would be short of a true value
-            self._test.update(Decimal(told["told"]), self._unit.decimal(value))
+        else:  # the exact text: in units it is rounded down, and would fall short of a true value
+            self._test.update(Decimal(payload["told"]), self._unit.decimal(value))
 
     def report(self) -> DefaultReport:
-        """What can be said so far."""
+        """The result so far."""
         test = self._test
         return DefaultReport(
             told=test.n, untold=self._untold, of_interval=self._of_interval, mean=test.mean,
@@ -153,7 +153,7 @@ class DefaultMonitor:
 
 
 def watch(entries: Iterable[Entry], experiment: str, delta: Any = DELTA) -> DefaultReport:
-    """What an account's entries say of the default of one experiment.
+    """Test the default of one experiment by an account's entries.
 
     >>> import surefoot as sf
     >>> from surefoot.live import MemoryStore
@@ -187,5 +187,5 @@ class Monitors:
             self.of[entry.experiment].take(entry)
 
     def reports(self) -> dict[str, DefaultReport]:
-        """What can be said so far, by experiment."""
+        """The results so far, by experiment."""
         return {name: monitor.report() for name, monitor in self.of.items()}

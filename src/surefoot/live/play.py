@@ -25,13 +25,13 @@ DEGRADED, SHADOW = "DEGRADED", "SHADOW"
 
 
 class Request(NamedTuple):
-    """What ``select`` was asked, and the hash by which a repeat is known."""
+    """The arguments of one ``select``, and the hash by which a repeat is recognised."""
 
     context: Any
     packed: Any
     allowed: Any
     default: Any
-    told: Any
+    own_default: Any
     """This play's own default as exact text; None if it has none."""
     digest: str
     id: str | None = None
@@ -53,13 +53,13 @@ class Request(NamedTuple):
             except TypeError:
                 raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
         names = None if allowed is None else sorted({repr(arm) for arm in allowed})
-        told = None if default is None else _ends(default)
-        digest = _digest(packed, names, told)
-        return cls(context, packed, allowed, default, told, digest, own)
+        own_default = None if default is None else _ends(default)
+        digest = _digest(packed, names, own_default)
+        return cls(context, packed, allowed, default, own_default, digest, own)
 
 
-def _digest(packed: Any, names: list[str] | None, told: Any) -> str:
-    text = canonical({"context": packed, "allowed": names, "default": told})
+def _digest(packed: Any, names: list[str] | None, own_default: Any) -> str:
+    text = canonical({"context": packed, "allowed": names, "default": own_default})
     check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
     return hashlib.sha256(text.encode()).hexdigest()
 
@@ -75,7 +75,7 @@ def _ends(default: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LivePlay:
-    """One decision; report what came of it with ``live.update(play, reward)``, or by its id.
+    """One decision; report its reward with ``live.update(play, reward)``, or by its id.
 
     ``slack`` is what might be lost before this play's hold, ``worst_case`` what is left after it.
     """
@@ -95,7 +95,7 @@ class LivePlay:
     """The arm the policy would have played, in shadow mode."""
     lease: str | None
     """The lease it was decided under: then the slack is what was left of that."""
-    _told: dict[str, Any] = field(hash=False)
+    _payload: dict[str, Any] = field(hash=False)
     _books: tuple[int, int, int]
     """The decimals of the unit, and what was available and held before this play."""
 
@@ -114,12 +114,12 @@ class LivePlay:
     @property
     def play(self) -> Play:
         """The same, as an agent in a process of its own would have given it out."""
-        told, name = self._told, cast(Any, self.id)
-        choice = from_json(told["choice"])
+        payload, name = self._payload, cast(Any, self.id)
+        choice = from_json(payload["choice"])
         reason = Reason(self.reason) if self.reason in Reason.__members__ else Reason.PAUSED
         return Play(
-            name, self.arm, self.index, reason, told["turn"], terms_of(told), *self._books,
-            told["pending"], told["unreported"], None if choice is None else Choice(*choice),
+            name, self.arm, self.index, reason, payload["turn"], terms_of(payload), *self._books,
+            payload["pending"], payload["unreported"], None if choice is None else Choice(*choice),
         )  # fmt: skip
 
     def explain(self) -> str:
@@ -150,7 +150,7 @@ class LivePlay:
         A super arm is ``{"tuple": [...]}`` and a score ``{"float": "0.5"}``, as in the ledger. The
         part ``play`` has the numbers behind it, amounts in units of ``10**-places``.
         """
-        told, choice = self._told, self._told["choice"]
+        payload, choice = self._payload, self._payload["choice"]
         return {
             "id": self.id, "arm": sealed_json(self.arm, "arm"), "index": self.index,
             "reason": self.reason, "slack": f"{self.slack:f}",
@@ -158,8 +158,8 @@ class LivePlay:
             "shadow": sealed_json(self.shadow, "shadow"), "lease": self.lease,
             "play": {
                 **dict(zip(_BOOKS, self._books, strict=True)),
-                **{key: told[key] for key in _COUNTS},
-                "terms": written_terms(terms_of(told)),
+                **{key: payload[key] for key in _COUNTS},
+                "terms": written_terms(terms_of(payload)),
                 "choice": None if choice is None else dict(zip(_CHOICE, choice, strict=True)),
             },
         }  # fmt: skip
@@ -190,10 +190,10 @@ class LivePlay:
             terms = {**terms, "loss": terms["hold"]}
             del terms["hold"]
         try:
-            told = {**{key: inner[key] for key in _COUNTS}, "choice": choice, **terms}
+            payload = {**{key: inner[key] for key in _COUNTS}, "choice": choice, **terms}
             found = cls(
                 said["id"], from_json(said["arm"]), said["index"], said["reason"], said["seq"],
-                said["deadline"], from_json(said["shadow"]), said["lease"], told,
+                said["deadline"], from_json(said["shadow"]), said["lease"], payload,
                 (inner["places"], inner["available"], inner["held"]),
             )  # fmt: skip
             if said["reason"] not in (*Reason.__members__, SHADOW, DEGRADED):
@@ -204,7 +204,7 @@ class LivePlay:
                 if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
                     raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
             again = found.to_json()
-            # What is said twice must agree, and each value be in the one form that it has.
+            # Values given twice must agree, and each value must be in its only valid form.
             unlike = [key for key in said if canonical(again[key]) != canonical(said[key])]
         except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
             raise InvalidInput(
@@ -220,20 +220,20 @@ class LivePlay:
     @classmethod
     def of(cls, entry: Entry, places: int) -> LivePlay:
         """The decision that an entry is about."""
-        told, play = entry.payload, entry.play
+        payload, play = entry.payload, entry.play
         assert play is not None
         explores = entry.kind == "decision.held"
-        arm = told["arm"] if explores else None
-        lease, held = told.get("lease"), entry.held - entry.d_held
+        arm = payload["arm"] if explores else None
+        lease, held = payload.get("lease"), entry.held - entry.d_held
         if lease is None:
             name, books = play, (places, entry.reserve + entry.posted - held, held)
         else:
-            name, books = ids.public_id(play, told), (places, told["unspent"], 0)
+            name, books = ids.public_id(play, payload), (places, payload["unspent"], 0)
         return cls(
-            name, from_json(arm) if type(arm) is dict else arm, told["index"] if explores else -1,
-            told["reason"], entry.seq or None, told["deadline"],
-            from_json(told["shadow"]) if "shadow" in told else None, lease,
-            {key: told[key] for key in _KEPT if key in told}, books,
+            name, from_json(arm) if type(arm) is dict else arm,
+            payload["index"] if explores else -1, payload["reason"], entry.seq or None,
+            payload["deadline"], from_json(payload["shadow"]) if "shadow" in payload else None,
+            lease, {key: payload[key] for key in _KEPT if key in payload}, books,
         )  # fmt: skip
 
 
@@ -258,7 +258,7 @@ _NUMBERS: dict[str, type | UnionType] = {
 
 
 class OpenPlay(NamedTuple):
-    """A play that can still change, as its decision's entry tells it."""
+    """A play that can still change, as read from its decision's entry."""
 
     explores: bool
     arm: Any
@@ -272,52 +272,58 @@ class OpenPlay(NamedTuple):
     low: int
     high: int
     missing: int | None = None
-    """The reward, in units, that the policy is told if the play expires; None: it is told none."""
+    """The reward, in units, that the policy learns if the play expires; None: it learns none."""
     version: int = 0
     """The configuration that it was decided under."""
 
     @classmethod
     def of(cls, entry: Entry, agent: GenCB, own: bool) -> OpenPlay:
         """What a decision's entry says of its play; ``own``: whether it is this agent's."""
-        told, books, version = entry.payload, agent.books, entry.config_version
-        context = from_json(told["context"]) if "context" in told else None
-        terms = terms_of(told)
+        payload, books, version = entry.payload, agent.books, entry.config_version
+        context = from_json(payload["context"]) if "context" in payload else None
+        terms = terms_of(payload)
         found: tuple[Any, ...]
         if entry.kind != "decision.held":
             found = (False, None, -1, -1, context, terms, books.low, books.high, None, version)
         else:
-            arm, number, action = told["arm"], told["index"], None
+            arm, number, action = payload["arm"], payload["index"], None
             arm = from_json(arm) if type(arm) is dict else arm
             if own:
                 numbered = agent.actions.numbered
                 action = number if numbered else agent.actions.action(number, arm)
-            ends = told["low"], told["high"], told.get("missing"), version
+            ends = payload["low"], payload["high"], payload.get("missing"), version
             found = (True, arm, number, action, context, terms, *ends)
         play: OpenPlay = made(cls, found)
         return play
 
     def again(self) -> dict[str, Any]:
-        """What is needed of this play, for the entry of a report after its expiry.
+        """The facts of this play that a report after its expiry repeats in its entry.
 
-        Of an exploration that is what its policy learns by, of a default what it was declared to
-        be worth, and under which configuration.
+        For an exploration: what its policy learns from. For a default: its declared value, and
+        the configuration it was declared under.
         """
         if not self.explores:
             value = {"value": self.terms.value, "version": self.version, "late": True}
             return value if self.terms.high is None else {**value, "upper": self.terms.high}
-        told = {"arm": sealed(to_json(self.arm, "arm")), "index": self.number}
+        payload = {"arm": sealed(to_json(self.arm, "arm")), "index": self.number}
         if self.context is not None:
-            told["context"] = sealed(to_json(self.context, "context"))
+            payload["context"] = sealed(to_json(self.context, "context"))
         if self.missing is not None:
-            told["missing"] = self.missing
-        return told
+            payload["missing"] = self.missing
+        return payload
 
 
-def terms_of(told: dict[str, Any]) -> Terms:
+def terms_of(payload: dict[str, Any]) -> Terms:
     """The terms that a decision's payload carries."""
-    hold = told["hold"] if "hold" in told else told["loss"]
-    of_interval = (told["upper"], told["lost"], told["whole"]) if "upper" in told else (None, 0, 1)
-    terms: Terms = made(Terms, (told["value"], told["floor"], hold, told["deposit"], *of_interval))
+    hold = payload["hold"] if "hold" in payload else payload["loss"]
+    of_interval = (
+        (payload["upper"], payload["lost"], payload["whole"])
+        if "upper" in payload
+        else (None, 0, 1)
+    )
+    terms: Terms = made(
+        Terms, (payload["value"], payload["floor"], hold, payload["deposit"], *of_interval)
+    )
     return terms
 
 
@@ -344,43 +350,43 @@ def sealed(packed: Any) -> Any:
 
 
 def sealed_json(value: Any, what: str) -> Any:
-    """A plain value as an entry tells it: as JSON, and without a float."""
+    """A plain value as an entry stores it: as JSON, without floats."""
     kind = type(value)
     if value is None or kind is str or kind is int:
         return value
     return {"float": repr(value)} if kind is float else sealed(to_json(value, what))
 
 
-def payload(
+def decision_payload(
     play: Play, asked: Request, allowed: list[int] | None, fixed: dict[str, Any]
 ) -> dict[str, Any]:
-    """What the ledger says of a decision; ``fixed``: its deadline, and what else it settles."""
+    """The payload of a decision's entry; ``fixed``: its deadline and other settled values."""
     choice = written_choice(play.choice)
-    told = {
+    payload = {
         "reason": str(play.reason), "turn": play.turn, "request": asked.digest,
         "pending": play.pending, "unreported": play.unreported, "choice": choice,
         **written_terms(play.terms), **fixed,
     }  # fmt: skip
     if asked.packed is not None:
-        told["context"] = asked.packed
+        payload["context"] = asked.packed
     if allowed is not None:
-        told["allowed"] = allowed
-    if asked.told is not None:
-        told["default"] = asked.told
+        payload["allowed"] = allowed
+    if asked.own_default is not None:
+        payload["default"] = asked.own_default
     if play.index < 0:
-        told["loss"] = told.pop("hold")
-        if "upper" in told:
-            told["high"] = told["upper"]
-        return told
+        payload["loss"] = payload.pop("hold")
+        if "upper" in payload:
+            payload["high"] = payload["upper"]
+        return payload
     score = None if play.choice is None else play.choice.score
     arm = play.arm
-    told["arm"] = arm if type(arm) is str or type(arm) is int else sealed_json(arm, "arm")
-    told["index"], told["score"] = play.index, None if score is None else repr(score)
-    return told
+    payload["arm"] = arm if type(arm) is str or type(arm) is int else sealed_json(arm, "arm")
+    payload["index"], payload["score"] = play.index, None if score is None else repr(score)
+    return payload
 
 
 def written_choice(choice: Choice | None) -> list[Any] | None:
-    """What the policy wanted, as an entry tells it."""
+    """What the policy wanted, as an entry stores it."""
     if choice is None:
         return None
     written: list[Any] = []

@@ -67,52 +67,52 @@ class Derived:
 
     def take(self, entry: Entry) -> None:
         """The next entry. Whether it may follow is the verifier's to say."""
-        told: Any = entry.payload if isinstance(entry.payload, dict) else {}
+        payload: Any = entry.payload if isinstance(entry.payload, dict) else {}
         self._last = entry
         if entry.kind in ("decision.held", "decision.defaulted"):
-            self._decided(entry, told)
+            self._decided(entry, payload)
         elif entry.kind in AFTER:
-            self._moved(entry.play, AFTER[entry.kind], told)
+            self._moved(entry.play, AFTER[entry.kind], payload)
         elif entry.kind == "breach.acknowledged":
-            self._set("capped = 'false'", (), entry.play or told.get("play"))
+            self._set("capped = 'false'", (), entry.play or payload.get("play"))
         elif entry.kind == "lease.granted":
-            self._leases[str(told.get("lease"))] = LeaseRow(
-                told.get("lease"), entry.experiment, told.get("owner"), told.get("epoch"),
-                told.get("amount"), 0, told.get("expires"),
+            self._leases[str(payload.get("lease"))] = LeaseRow(
+                payload.get("lease"), entry.experiment, payload.get("owner"), payload.get("epoch"),
+                payload.get("amount"), 0, payload.get("expires"),
             )  # fmt: skip
         elif entry.kind.startswith("lease."):
-            if held := self._leases.get(str(told.get("lease"))):
+            if held := self._leases.get(str(payload.get("lease"))):
                 self._leases[str(held.id)] = held._replace(state=entry.kind.partition(".")[2])
         elif entry.kind == "experiment.opened":
-            floor = told.get("floor")
+            floor = payload.get("floor")
             self._strict |= isinstance(floor, dict) and floor.get("strict") is True
 
-    def _decided(self, entry: Entry, told: dict[str, Any]) -> None:
+    def _decided(self, entry: Entry, payload: dict[str, Any]) -> None:
         explores = entry.kind == "decision.held"
-        low = told.get("low" if explores else "value", 0)
+        low = payload.get("low" if explores else "value", 0)
         said = {
             "id": entry.play, "experiment": entry.experiment, "seq": entry.seq,
             "role": "explore" if explores else "default",
-            "arm": told.get("arm"), "index": told.get("index", -1),
-            "hold": told.get("hold") if explores else 0, "floor": told.get("floor", 0),
-            "deposit": told.get("deposit", 0), "low": low, "high": told.get("high", low),
-            "request": told.get("request"), "deadline": told.get("deadline"),
-            "lease": told.get("lease"),
+            "arm": payload.get("arm"), "index": payload.get("index", -1),
+            "hold": payload.get("hold") if explores else 0, "floor": payload.get("floor", 0),
+            "deposit": payload.get("deposit", 0), "low": low, "high": payload.get("high", low),
+            "request": payload.get("request"), "deadline": payload.get("deadline"),
+            "lease": payload.get("lease"),
         }  # fmt: skip
         row = entry.seq, entry.play, _text([said[name] for name in FIXED]), _text("open")
         try:
             self._db.execute("INSERT INTO play VALUES (?, ?, ?, ?, 'null', 'null', 'false')", row)
         except sqlite3.IntegrityError:
             self._problems.append(f"entry {entry.seq:,}: play {entry.play} was decided before")
-        lease = self._leases.get(str(told.get("lease")))
+        lease = self._leases.get(str(payload.get("lease")))
         if explores and lease and isinstance(said["hold"], int):
             self._leases[str(lease.id)] = lease._replace(spent=lease.spent + said["hold"])
 
-    def _moved(self, play: Any, state: str, told: dict[str, Any]) -> None:
-        if "reward" not in told:
+    def _moved(self, play: Any, state: str, payload: dict[str, Any]) -> None:
+        if "reward" not in payload:
             self._set("state = ?", (_text(state),), play)
             return
-        values = state, told["reward"], told.get("told"), told.get("capped") is True
+        values = state, payload["reward"], payload.get("told"), payload.get("capped") is True
         setting = "state = ?, reward = ?, told = ?, capped = ?"
         self._set(setting, tuple(map(_text, values)), play)
 

@@ -48,7 +48,7 @@ class Shortfall:
 
     ``reward_range``: (r_min, r_max). A reward outside counts as its nearer end, and in
     ``clipped``. Below r_min that makes evidence weaker; above r_max the test is about the mean of
-    what counts, as the books count it. Raises InvalidInput for what is no range.
+    what counts, as the books count it. Raises InvalidInput for an invalid range.
 
     >>> test = Shortfall()
     >>> for reward in [1, 0, 1, 0] * 50:
@@ -58,9 +58,9 @@ class Shortfall:
     >>> test.below(delta=0.01), test.worst.first, test.worst.last
     (True, 2, 200)
 
-    Holds when: each v_t was fixed before its reward, and which reward is told next does not depend
-    on what it is; under any dependence, drift or stopping. Does not hold when: bad rewards are
-    told sooner or more often than good ones, or the default pays above r_max to reach its mean.
+    Holds when: each v_t was fixed before its reward, and which reward comes next does not depend
+    on its value; under any dependence, drift or stopping. Does not hold when: bad rewards are
+    reported sooner or more often than good ones, or the default pays above r_max to reach its mean.
     """
 
     __slots__ = ("_bets", "_sums", "_top", "clipped", "high", "low", "n", "peak", "worst")
@@ -68,7 +68,7 @@ class Shortfall:
     def __init__(self, reward_range: tuple[Any, Any] = (0, 1)) -> None:
         self.low, self.high = map(float, exact_range(reward_range))
         self.n = 0
-        """How many rewards were told."""
+        """How many rewards were taken."""
         self.clipped = 0
         """How many of them lay outside the range."""
         self.peak = 1.0
@@ -87,9 +87,9 @@ class Shortfall:
                 f"declared = {shown(declared)} lies outside reward_range ({self.low:g}, "
                 f"{self.high:g}); widen the range or correct the value"
             )
-        told = number(reward, "reward")
-        counted = min(max(told, self.low), self.high)
-        self.clipped += counted != told
+        value_paid = number(reward, "reward")
+        counted = min(max(value_paid, self.low), self.high)
+        self.clipped += counted != value_paid
         if self.peak < _ENOUGH:
             room = max(self.high - value, (self.high - self.low) / _MOST)
             self._bet((value - counted) / room)
@@ -106,7 +106,7 @@ class Shortfall:
         ]
 
     def _note(self) -> None:
-        """Keep where the rewards told were last ahead of the values, and the wealth's peak."""
+        """Keep where the rewards were last ahead of the values, and the wealth's peak."""
         rewards, values = self._sums
         first, ahead, due = self._top
         if rewards - values >= ahead - due:

@@ -15,7 +15,7 @@ from surefoot.live.fold import counts_of_entry
 COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
 
 NOTED = ("capped", "mismatches")
-"""Counts of what should not be: told where there is any."""
+"""Counts of what should not be; shown where there is any."""
 
 _SHOWN = {"pending": "open"}
 _REPORTS = ("decision.confirmed", "outcome.", "default.")
@@ -66,22 +66,22 @@ class Standings:
                 f"{error}); verify the ledger"
             ) from None
 
-    def _take(self, entry: Entry, kind: str, told: dict[str, Any]) -> None:
+    def _take(self, entry: Entry, kind: str, payload: dict[str, Any]) -> None:
         if kind in ("experiment.opened", "experiment.configured"):
-            self._configure(entry.experiment, told["floor"], told["config"]["settings"])
+            self._configure(entry.experiment, payload["floor"], payload["config"]["settings"])
         elif kind == "experiment.state":
-            self.of[entry.experiment]["paused"] = told["state"] == "paused"
+            self.of[entry.experiment]["paused"] = payload["state"] == "paused"
         elif kind == "lease.granted":
-            self._leases[told["lease"]] = told["amount"]
+            self._leases[payload["lease"]] = payload["amount"]
         elif kind in ("lease.returned", "lease.forfeited"):
-            self._leases.pop(told["lease"], None)
+            self._leases.pop(payload["lease"], None)
         elif kind == "decision.held":
             self._open.add(entry.play)
-            if told.get("lease") in self._leases:
-                self._leases[told["lease"]] -= told["hold"]
-        counts = counts_of_entry(kind, told, entry.play in self._open)
+            if payload.get("lease") in self._leases:
+                self._leases[payload["lease"]] -= payload["hold"]
+        counts = counts_of_entry(kind, payload, entry.play in self._open)
         if kind.startswith(_REPORTS):
-            asked = told.get("asked", 0)
+            asked = payload.get("asked", 0)
             counts = (*counts, ("required", asked), ("earned", asked))
         if counts or entry.d_posted:
             of = self.of[entry.experiment]

@@ -1,4 +1,4 @@
-"""The worker: what one process decides and is told under its lease, between two flushes.
+"""The worker: the decisions and reports of one process under its lease, between two flushes.
 
 It has a journal and a copy of the fold of its own. The copy's account is the lease: what is left of
 it is all that an exploration may lose, so the gate is the one that every agent has.
@@ -204,12 +204,12 @@ class Worker:
                         booked, unlearnt = self._book(name, known, local, report)
                         break
                 self._flush()
-            self._told(booked)
+            self._flush_after(booked)
         if unlearnt is not None:
             raise unlearnt
         return booked.outcome
 
-    def _told(self, booked: Booked) -> None:
+    def _flush_after(self, booked: Booked) -> None:
         """A report is in the journal: flush if it is time; if that fails, the next flush will."""
         with suppress(StoreUnavailable):
             if _broke(booked):
@@ -359,21 +359,21 @@ class Worker:
         """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
         now = lease.expires - self.settings.term + self._turn.elapsed
-        kind, told, play = local.decide(asked, now)
+        kind, payload, play = local.decide(asked, now)
         if kind == "decision.held":
             local.account.held += play.terms.hold
         local.count(kind)
-        told |= {"lease": lease.id, "unspent": left}
-        check_exact(told, "payload")
+        payload |= {"lease": lease.id, "unspent": left}
+        check_exact(payload, "payload")
         self._number += 1
         play_id = asked.id or f"{lease.id}-{self._number}"
         entry = Entry(
             seq=0, kind=kind, experiment=local.experiment, play=play_id, at=0, actor="",
             config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
-            payload=told, prev="", hash="",
+            payload=payload, prev="", hash="",
         )  # fmt: skip
-        step = {"kind": kind, "play": play_id, "payload": told, "version": local.version}
-        row = decided(play_id, local.experiment, 0, kind, told)
+        step = {"kind": kind, "play": play_id, "payload": payload, "version": local.version}
+        row = decided(play_id, local.experiment, 0, kind, payload)
         return step, Known(row, local.open_play(entry), entry), entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:

@@ -7,11 +7,11 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import UnknownPlay
 from surefoot.live import MemoryStore
 from surefoot.live.live import Live
-from surefoot.live.reports import Report, Told, book
+from surefoot.live.reports import Report, Reported, book
 
 
 def settling(reward):
-    return Report("settle", Told.of(reward, "a"))
+    return Report("settle", Reported.of(reward, "a"))
 
 
 def case():
@@ -30,7 +30,7 @@ def case():
 def test_a_report_read_again_books_the_same(report):
     fold, row, given = case()
     first = book(fold.agent, fold.settings, row, given, report)
-    again = book(fold.agent, fold.settings, row, given, Report.retold(report.how, first.text))
+    again = book(fold.agent, fold.settings, row, given, Report.from_text(report.how, first.text))
     assert again.outcome is first.outcome
     assert again.lines == first.lines
     assert again.text == first.text
@@ -45,7 +45,7 @@ def test_a_report_of_a_default_says_what_it_paid_or_nothing():
     row, given = store.play("default", "a"), live._engine.fold.open_play(entry)
     for reward, text in ((None, None), (0.75, "0.75")):
         first = book(fold.agent, fold.settings, row, given, settling(reward))
-        again = book(fold.agent, fold.settings, row, given, Report.retold("settle", first.text))
+        again = book(fold.agent, fold.settings, row, given, Report.from_text("settle", first.text))
         assert first.text == text
         assert again.lines == first.lines
 
