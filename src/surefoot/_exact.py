@@ -6,7 +6,7 @@ to it. Behind this module the books see integers only.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from numbers import Integral
@@ -142,6 +142,14 @@ def shown(value: object) -> str:
         text = f"<{type(value).__name__} of too many levels>"
     text = " ".join(map(str.strip, text.split("\n")))  # arrays and frames write several
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def one_of(value: Any, what: str, choices: Iterable[str]) -> str:
+    """A named option; InvalidInput unless it is one of the choices."""
+    names = tuple(choices)
+    if not isinstance(value, str) or value not in names:
+        raise InvalidInput(f"{what} = {shown(value)} must be one of {', '.join(map(repr, names))}")
+    return value
 
 
 @dataclass(frozen=True, slots=True)

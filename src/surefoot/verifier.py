@@ -49,7 +49,7 @@ Moved = tuple[int, int, int]  # what an entry adds to posted, held and reserve
 
 
 class Unusable(Exception):
-    """What was given is no ledger, so there is nothing to verify."""
+    """The input is not a ledger, so there is nothing to verify."""
 
 
 def decimal(places: int, value: Any) -> str:

@@ -118,8 +118,8 @@ def test_a_repeat_books_nothing_and_a_contradiction_is_told():
         ([1, 2, 3], "must hold one reward for each"),
         ({"a": 1}, "must hold one reward for each"),
         ({"a": 1, "c": 1}, "must hold one reward for each"),
-        ({"a": 1, "x": 1}, "base arm 'x' is none of this agent's 3 arms"),
-        ({0: 1, 1: 1}, "base arm 0 is none of"),
+        ({"a": 1, "x": 1}, "base arm 'x' is not one of this agent's 3 arms"),
+        ({0: 1, 1: 1}, "base arm 0 is not one of"),
         ([1, math.nan], "base arm 'b' must be finite, got nan"),
         ([1, math.inf], "base arm 'b' must be finite"),
         ([1, "2"], "base arm 'b' must be a number"),
@@ -155,7 +155,7 @@ def test_a_default_play_has_no_base_rewards():
 
 @pytest.mark.parametrize("agent", [pairs, points])
 def test_allowed_has_no_meaning_where_actions_have_no_number(agent):
-    refused(agent(), "allowed = .* has no meaning", lambda agent: agent.select(allowed=["a"]))
+    refused(agent(), "allowed = .* cannot be used", lambda agent: agent.select(allowed=["a"]))
 
 
 @pytest.mark.parametrize("answer", [(0, 3), (1, 1), (), 1, (True, 2), ("a", "b"), None, (0.0, 1.0)])

@@ -94,16 +94,28 @@ def test_a_reward_that_is_none(reward, message):
         (
             lambda agent: agent.select(allowed=["XX"]),
             InvalidInput,
-            "'XX' is none of this agent's 3",
+            "'XX' is not one of this agent's 3",
         ),
-        (lambda agent: agent.select(allowed=[0]), InvalidInput, "allowed arm 0 is none of"),
-        (lambda agent: agent.select(allowed=[None]), InvalidInput, "allowed arm None is none of"),
-        (lambda agent: agent.select(allowed=[["UA"]]), InvalidInput, "allowed arm .* is none of"),
+        (lambda agent: agent.select(allowed=[0]), InvalidInput, "allowed arm 0 is not one of"),
+        (
+            lambda agent: agent.select(allowed=[None]),
+            InvalidInput,
+            "allowed arm None is not one",
+        ),
+        (
+            lambda agent: agent.select(allowed=[["UA"]]),
+            InvalidInput,
+            "allowed arm .* is not one of",
+        ),
         (lambda agent: agent.select_many(-1), InvalidInput, "n = -1 must be an int >= 0"),
         (lambda agent: agent.select_many(True), InvalidInput, "n = True must be"),
         (lambda agent: agent.select_many(1.0), InvalidInput, r"n = 1\.0 must be"),
         (lambda agent: agent.select_many("3"), InvalidInput, "n = '3' must be"),
-        (lambda agent: agent.select_many(2, allowed=["UA", 4]), InvalidInput, "arm 4 is none of"),
+        (
+            lambda agent: agent.select_many(2, allowed=["UA", 4]),
+            InvalidInput,
+            "arm 4 is not one of",
+        ),
         (lambda agent: agent.explain(SETTLED), UnknownPlay, "play 0 is closed and its numbers"),
     ],
 )
@@ -114,18 +126,20 @@ def test_what_is_refused_changes_nothing(call, error, message):
 def test_a_mask_is_not_a_list_of_arms():
     """True is 1 to a dict of numbers; [True, False] would have meant arms 1 and 0."""
     for mask in ([True, False, False], np.array([True, False, False])):
-        with pytest.raises(InvalidInput, match=r"allowed arm .*True.* is none of this agent's 3"):
+        with pytest.raises(
+            InvalidInput, match=r"allowed arm .*True.* is not one of this agent's 3"
+        ):
             GenCB(UCB1(3), FLOOR).select(allowed=mask)
 
 
 @pytest.mark.parametrize(
     ("build", "message"),
     [
-        (lambda: GenCB(7, FLOOR), "int is no policy"),
+        (lambda: GenCB(7, FLOOR), "int is not a policy"),
         (lambda: GenCB(UCB1, FLOOR), "policy = UCB1 is a class"),
-        (lambda: GenCB(UCB1(2), 0.7), r"floor = 0\.7 is no floor; give RewardFloor"),
-        (lambda: GenCB(UCB1(2), None), "floor = None is no floor"),
-        (lambda: Plain(UCB1(2), 0), "floor = 0 is no floor"),
+        (lambda: GenCB(UCB1(2), 0.7), r"floor = 0\.7 is not a floor; give RewardFloor"),
+        (lambda: GenCB(UCB1(2), None), "floor = None is not a floor"),
+        (lambda: Plain(UCB1(2), 0), "floor = 0 is not a floor"),
         (lambda: GenCB(UCB1(2), FLOOR, seed=-1), "seed = -1 must be an int >= 0"),
         (lambda: GenCB(UCB1(2), FLOOR, seed="x"), "seed = 'x' must be an int >= 0"),
         (lambda: GenCB(UCB1(2), FLOOR, seed=0.5), r"seed = 0\.5 must be an int >= 0"),
@@ -196,7 +210,7 @@ class TestWhatThePolicyIsTold:
         policy.unit_rewards = unit
         return GenCB(policy, RewardFloor(0.5, 0.2, reward_range, reserve=99))
 
-    def told(self, agent, reward):
+    def learned(self, agent, reward):
         agent.update(agent.select("context"), reward)
         return agent.policy.learnt[-1]
 
@@ -204,25 +218,25 @@ class TestWhatThePolicyIsTold:
         "reward", [0.25, Decimal("0.25"), np.float64(0.25), np.float32(0.25)], ids=repr
     )
     def test_its_own_rewards_as_floats(self, reward):
-        arm, told, context = self.told(self.agent(), reward)
+        arm, told, context = self.learned(self.agent(), reward)
         assert (arm, told, context) == (0, 0.25, "context")
         assert type(told) is float
 
     def test_a_float32_as_the_books_read_it(self):
-        assert self.told(self.agent(), np.float32(0.1))[1] == 0.1
+        assert self.learned(self.agent(), np.float32(0.1))[1] == 0.1
 
     def test_scaled_to_the_unit_interval_if_it_asks(self):
         agent = self.agent(unit=True, reward_range=(-1, 3))
-        assert [self.told(agent, reward)[1] for reward in (-1, 0, 0.3, 3)] == [0, 0.25, 0.325, 1]
+        assert [self.learned(agent, reward)[1] for reward in (-1, 0, 0.3, 3)] == [0, 0.25, 0.325, 1]
 
     def test_the_end_of_the_range_where_a_reward_is_above_it(self):
-        assert self.told(self.agent(), 100)[1] == 1
-        assert self.told(self.agent(reward_range=(0, 10)), 10**400)[1] == 10
-        assert self.told(self.agent(unit=True), 100)[1] == 1
+        assert self.learned(self.agent(), 100)[1] == 1
+        assert self.learned(self.agent(reward_range=(0, 10)), 10**400)[1] == 10
+        assert self.learned(self.agent(unit=True), 100)[1] == 1
 
     def test_the_truth_where_a_reward_is_below_it(self):
-        assert self.told(self.agent(), -100)[1] == -100
-        assert self.told(self.agent(unit=True), -100)[1] == 0
+        assert self.learned(self.agent(), -100)[1] == -100
+        assert self.learned(self.agent(unit=True), -100)[1] == 0
 
     def test_once(self):
         agent = self.agent()

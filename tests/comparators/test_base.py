@@ -6,6 +6,7 @@ from decimal import Decimal
 import numpy as np
 import pytest
 
+from surefoot._exact import one_of
 from surefoot.agents import load
 from surefoot.comparators import (
     C3UCB,
@@ -18,7 +19,7 @@ from surefoot.comparators import (
     ConUCBUnknown,
     UnbalancedMOSS,
 )
-from surefoot.comparators.base import failure, one_of
+from surefoot.comparators.base import failure
 from surefoot.environments import CombinatorialArms, LinearArms
 from surefoot.errors import InvalidInput
 from surefoot.oracles import TopK
@@ -69,7 +70,7 @@ def test_what_is_no_probability_of_failure(delta):
 
 def test_an_option_is_one_of_its_choices():
     assert one_of("a", "radius", ("a", "b")) == "a"
-    with pytest.raises(InvalidInput, match="radius = 3 is none of 'a', 'b'"):
+    with pytest.raises(InvalidInput, match="radius = 3 must be one of 'a', 'b'"):
         one_of(3, "radius", ("a", "b"))
 
 

@@ -126,7 +126,7 @@ def test_a_ledger_refuses_it_with_a_sentence():
 
 
 def test_what_is_no_floor_is_refused_and_what_lacks_something_is_told():
-    with pytest.raises(InvalidInput, match=r"floor = 0\.5 is no floor; give RewardFloor"):
+    with pytest.raises(InvalidInput, match=r"floor = 0\.5 is not a floor; give RewardFloor"):
         sf.GenCB(sf.UCB1(2), 0.5)
 
     class Short:

@@ -199,7 +199,7 @@ def test_what_an_open_experiment_is_not_is_refused(asked, words):
 
 
 def test_an_arm_that_is_not_there_cannot_be_removed(lives):
-    with pytest.raises(InvalidInput, match="none of this agent's"):
+    with pytest.raises(InvalidInput, match="not one of this agent's"):
         lives[0].remove_arms(["XX"])
 
 
@@ -239,7 +239,7 @@ def test_no_arm_is_removed_from_a_policy_that_cannot_be_asked_without_it():
 @pytest.mark.parametrize(
     ("arms", "message"),
     [("UA", "arms = 'UA' is one string; give a list"),
-     (["XX"], "arm 'XX' is none of this agent's")],
+     (["XX"], "arm 'XX' is not one of this agent's")],
     ids=["string", "unknown"],
 )  # fmt: skip
 def test_what_cannot_be_removed_is_named_as_arms(arms, message):

@@ -42,13 +42,15 @@ def test_a_plain_class_is_a_policy_that_cannot_score():
     ],
 )
 def test_a_policy_that_lacks_a_method_is_told_which(method, call):
-    message = f"Least is no policy: it lacks {call}"
+    message = f"Least is not a policy: it lacks {call}"
     with pytest.raises(InvalidInput, match=f"^{re.escape(message)}$"):
         arms_of(without(method))
 
 
 def test_something_else_entirely_is_told_all_it_lacks():
-    with pytest.raises(InvalidInput, match=r"^int is no policy: it lacks n_arms, select.*restore"):
+    with pytest.raises(
+        InvalidInput, match=r"^int is not a policy: it lacks n_arms, select.*restore"
+    ):
         arms_of(7)
 
 

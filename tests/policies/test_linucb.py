@@ -211,7 +211,7 @@ def test_a_bad_call_changes_nothing(kind, call, message):
         ({"arms": [1, 2]}, "arms is of shape (2,)"),
         ({"arms": [[1], [math.nan]]}, "arms[1][0] is nan"),
         ({"arms": [[3, 4]], "feature_bound": 4}, "below the largest norm of arms, 5"),
-        ({"arms": Ball(1, 2), "labels": ["a"]}, "there are no such rows"),
+        ({"arms": Ball(1, 2), "labels": ["a"]}, "this set has none"),
         ({"arms": [[1], [2]], "labels": ["a"]}, "got 1 labels for 2 arms"),
         ({"arms": [[1]], "radius": "wide"}, "radius = 'wide' must be one of"),
     ],

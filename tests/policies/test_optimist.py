@@ -28,7 +28,7 @@ class TestSettings:
             ({"feature_bound": 1}, "feature_bound = 1"),
             ({"penalty": 0}, "penalty = 0 must be > 0"),
             ({"penalty": -2}, "penalty = -2 must be > 0"),
-            ({"radius": "x"}, "radius = 'x' must be one of ('paper', 'determinant')"),
+            ({"radius": "x"}, "radius = 'x' must be one of 'paper', 'determinant'"),
         ],
     )
     def test_that_are_none_are_named(self, make, settings, message):

@@ -99,7 +99,7 @@ def test_the_frame_is_tidy(result):
 
 
 def test_an_unknown_measure_is_refused(result):
-    with pytest.raises(InvalidInput, match="measure = 'reward' is none of 'regret', "):
+    with pytest.raises(InvalidInput, match="measure = 'reward' must be one of 'regret', "):
         result.measure("GenCB", "reward")
 
 
@@ -107,14 +107,14 @@ def test_an_unknown_measure_is_refused(result):
     "measure", [None, ["slack"], np.array(["slack", "regret"]), 10**5000], ids=shown
 )
 def test_what_is_no_name_of_a_measure_is_refused(result, measure):
-    with pytest.raises(InvalidInput, match="is none of 'regret', 'default_plays'"):
+    with pytest.raises(InvalidInput, match="must be one of 'regret', 'default_plays'"):
         result.measure("GenCB", measure)
 
 
 @pytest.mark.parametrize("name", ["zz", None, ["GenCB"], np.array(["GenCB", "UCB1"])])
 def test_an_unknown_agent_is_refused(result, name):
     for ask in (result.exact_minimum_slack, lambda name: result.measure(name, "slack")):
-        with pytest.raises(InvalidInput, match="is none of the agents 'GenCB', 'UCB1', 'free'"):
+        with pytest.raises(InvalidInput, match="must be one of the agents 'GenCB', 'UCB1', 'free'"):
             ask(name)
 
 
@@ -183,5 +183,5 @@ def test_realised_mean_variance_regret_is_of_the_rewards(moments):
 def test_measures_of_another_floor_are_refused(result, moments):
     assert moments.measure("MV", "regret_of_means").shape == (2, 120)
     for measure in ("regret_exact", "regret_realised"):
-        with pytest.raises(InvalidInput, match=f"measure = '{measure}' is none of"):
+        with pytest.raises(InvalidInput, match=f"measure = '{measure}' must be one of"):
             result.measure("GenCB", measure)

@@ -170,7 +170,7 @@ class LendsTheReserve(RewardBooks):
         ]),
         (CreditsAtOnce, ["a_default_play_is_credited_when_it_is_reported"]),
         (CreditsTwice, ["a_repeat_changes_nothing"]),
-        (CountsWhatItRefuses, ["a_reward_that_is_no_number_is_refused_and_changes_nothing"]),
+        (CountsWhatItRefuses, ["a_reward_that_is_not_a_number_is_refused_and_changes_nothing"]),
         (LetsAnExpiredPlayBeVoid, [
             "each_report_is_booked_repeated_ignored_or_refused_as_the_table_says"
         ]),
@@ -209,7 +209,7 @@ class Forgetful(sf.RewardFloor):
 @pytest.mark.parametrize(
     ("floor", "test"),
     [
-        (Unread(0.7, 0.05), "a_reward_that_is_no_number_is_refused_and_changes_nothing"),
+        (Unread(0.7, 0.05), "a_reward_that_is_not_a_number_is_refused_and_changes_nothing"),
         (Forgetful(0.7, 0.05, reserve=1), "the_floor_survives_as_text"),
     ],
     ids=lambda case: type(case).__name__,

@@ -1,8 +1,7 @@
-"""What a policy's actions are to its agent: how they are named, checked and reported.
+"""The actions of a policy: how an agent names, checks and reports them.
 
-Most policies play numbered arms. One with ``numbered = False`` plays what has no number of its
-own: a point (a tuple of floats; its ``n_arms`` is None) or a super arm (a tuple of base arms, of
-which there are ``n_arms``).
+Most policies play numbered arms. One with ``numbered = False`` plays points (tuples of floats; its
+``n_arms`` is None) or super arms (tuples of base arms, of which there are ``n_arms``).
 """
 
 from __future__ import annotations
@@ -54,8 +53,8 @@ class Actions:
         """The numbers of some arms; InvalidInput if they are not all arms of the policy."""
         if not self.numbered:
             raise InvalidInput(
-                f"{what} = {shown(allowed)} has no meaning: the actions of {self._kind} are no "
-                "single arms; restrict them where they are made"
+                f"{what} = {shown(allowed)} cannot be used: {self._kind} does not play single "
+                "arms; restrict its actions where they are made"
             )
         if isinstance(allowed, str | bytes):
             raise InvalidInput(f"{what} = {allowed!r} is one string; give a list: [{allowed!r}]")
@@ -74,7 +73,7 @@ class Actions:
         )
 
     def _number(self, label: Any, what: str) -> int:
-        # True == 1, but who passes it has a mask in mind.
+        # True == 1, but a caller who passes it means a mask.
         if not isinstance(label, bool | np.bool_):
             if not self.arms and isinstance(label, int | np.integer) and label >= 0:
                 return int(label)
@@ -84,12 +83,12 @@ class Actions:
                 pass
         few = ", ".join(repr(arm) for arm in self.arms[:8]) or "rows are numbered 0, 1, ..."
         raise InvalidInput(
-            f"{what} {shown(label)} is none of this agent's {len(self.arms)} arms: "
+            f"{what} {shown(label)} is not one of this agent's {len(self.arms)} arms: "
             f"{few}{', ...' if len(self.arms) > 8 else ''}"
         )
 
     def checked(self, action: Any, context: Any, allowed: Sequence[int] | None = None) -> Action:
-        """What the policy chose in plain numbers; InvalidInput if it is no action of its."""
+        """The policy's choice in plain numbers; InvalidInput if it is not one of its actions."""
         if self.numbered:
             if type(action) is int and allowed is None and 0 <= action < len(self.arms):
                 return action

@@ -1,4 +1,4 @@
-"""What every agent does around its decision: terms, plays, reports, statement."""
+"""The base class of agents: plays, reports, changes and statement around one decision."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ class Agent:
     """Policy and floor together; a subclass says in ``_decide`` when the policy may play.
 
     An agent owns its policy and its books and is not thread-safe. Every method checks first and
-    changes after: what it refuses leaves books, clock and policy as they were.
+    changes after: a refused call leaves books, clock and policy as they were.
     """
 
     gate: ClassVar[str]
@@ -43,11 +43,11 @@ class Agent:
     default_competes: bool = False
     """Whether the default is among the candidates of each turn."""
     measured: bool = True
-    """Whether the floor is meant, so that its slack says something."""
+    """Whether the user gave the floor; else its slack means nothing."""
     builds_policy: ClassVar[bool] = False
-    """Whether its policy is its own, and not given to it."""
+    """Whether the agent builds its policy itself."""
     learns_default: ClassVar[bool] = False
-    """Whether it has to be told what each default play paid."""
+    """Whether each report of a default play must bring its reward."""
 
     def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
         self.actions = Actions(policy)
@@ -68,14 +68,14 @@ class Agent:
         self._checks = has(policy, "check")
         self._sure = has(policy, "sure")
         self._even: float | None = None
-        """Which share of the range the default counts as, where not its mean is compared."""
+        """The default's score as a share of the range, where its mean is not what competes."""
         self._contextual = bool(getattr(policy, "contextual", True))
         self._doubted = self.has_scores and policy_checks.doubted(policy)
         self.unit_rewards = bool(getattr(policy, "unit_rewards", False))
         if self.unit_rewards and has(policy, "count_in"):
             policy.count_in(self.books.high - self.books.low)  # type: ignore[attr-defined]
         self._numbered = self.actions.numbered
-        self._labels = self.arms if self._numbered else ()  # at hand, for every play
+        self._labels = self.arms if self._numbered else ()  # cached: every play looks here
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         raise NotImplementedError
@@ -154,7 +154,7 @@ class Agent:
         return None
 
     def _take_back(self, first: int) -> None:
-        """Void the plays from id ``first`` on, which nobody was told of."""
+        """Void the plays from id ``first`` on; none of them was returned to the caller."""
         for number in self.books.plays.open_since(first):
             self.void(number)
 
@@ -167,7 +167,7 @@ class Agent:
     ) -> list[Play]:
         """Decide n plays in a row on the same account, before any of them is reported.
 
-        Should the policy fail on the way, the plays decided before it did are void.
+        If the policy fails on the way, the plays decided so far are voided.
         """
         if isinstance(n, bool) or not isinstance(n, int | np.integer) or n < 0:
             raise InvalidInput(f"n = {shown(n)} must be an int >= 0")
@@ -185,13 +185,13 @@ class Agent:
     def update(self, play: Play | int, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought: an exploration's reward, or that the default was played.
 
-        A default play is credited here: at its known value, or of an interval at the lower end
-        until what it paid is told. A reward given with a known value is recorded, and counted as a
-        mismatch if it differs. A reward outside the floor's range is booked with a warning: above
-        r_max it counts as r_max until ``acknowledge``, below r_min as it is; a mean-variance floor
-        books either as it is and promises nothing from there on. An expired
-        play may still be settled, once. Should the policy fail to learn the reward, it is booked
-        all the same; a repeat tells it again.
+        A default play is credited here: at its known value; a default of an interval counts at
+        the lower end until its reward comes. A reward given with a known value is recorded, and
+        counted as a mismatch if it differs. A reward outside the floor's range is booked with a
+        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is; a
+        mean-variance floor books either as it is and promises nothing from there on. An expired
+        play may still be settled, once. If the policy fails to learn the reward, it is booked all
+        the same; a repeat passes it to the policy again.
 
         ``base_rewards``, for a policy of super arms: one reward for each base arm, in the order of
         ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
@@ -199,13 +199,13 @@ class Agent:
         """
         number: Any = play.id if type(play) is Play else None
         waiting = self.open_plays.get(number)
-        if waiting is None or waiting[0] is not play:  # rare: not the very play that is open
+        if waiting is None or waiting[0] is not play:  # rare: an id, or an equal play
             number = self._id(play)
-        told: Any = None
+        learned: Any = None
         if base_rewards is not None or self.actions.semi_bandit:
-            reward, told = self._super_arm(number, play, reward, base_rewards)
+            reward, learned = self._super_arm(number, play, reward, base_rewards)
         if reward is None:
-            self.books.plays.get(number)  # unknown? then that is what is wrong
+            self.books.plays.get(number)  # UnknownPlay comes first
             if number in self.open_plays:
                 learner = type(self).__name__ if self.learns_default else None
                 check_unpaid(self.open_plays[number][0], learner)
@@ -219,8 +219,8 @@ class Agent:
             if given.index < 0:
                 self._default_paid(reward)
             else:
-                if told is None:
-                    told = (
+                if learned is None:
+                    learned = (
                         books.unit_reward(reward, number)
                         if self.unit_rewards
                         else self.policy_reward(reward)
@@ -228,7 +228,7 @@ class Agent:
                 action = (
                     given.index if self._numbered else self.actions.action(given.index, given.arm)
                 )
-                self.policy.update(action, told, context)
+                self.policy.update(action, learned, context)
             del self.open_plays[number]
         return outcome
 
@@ -258,7 +258,7 @@ class Agent:
         return booked, tuple(map(float, parts))
 
     def _default_paid(self, reward: Any) -> None:
-        """A default play was reported, with what it paid if that was said."""
+        """Take in the report of a default play; ``reward``: None if the report has none."""
 
     def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
@@ -362,7 +362,7 @@ class Agent:
     def explain(self, play: Play | int) -> str:
         """Say in one sentence, in numbers, why a play is what it is.
 
-        A play's id is enough while it is open; later its ``Play`` is asked for.
+        An id is enough while the play is open; later pass its ``Play``.
         """
         if isinstance(play, Play):
             return explain(play, self.floor.asks_beyond, self._aside)
@@ -383,8 +383,8 @@ class Agent:
     def save(self, path: str | PathLike[str]) -> None:
         """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it.
 
-        A file may be gone on with once: two agents from one file, or one from an older file, spend
-        the same slack twice.
+        Load a file once: two agents from one file, or one from an older file, spend the same
+        slack twice.
         """
         from surefoot.agents.saving import save
 
@@ -411,7 +411,7 @@ class Agent:
         """Let the policy take one turn: its action, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
-        self.asking = True  # the gate was looked at: until the play is booked nobody else may
+        self.asking = True  # the gate was read: no other play before this is booked
         if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
             policy_checks.check_best(policy, context, self.rng)
         if self.has_scores:
@@ -467,7 +467,7 @@ class Agent:
         return play
 
     def policy_reward(self, reward: Any) -> float:
-        """The reward as the policy is told it; one above the range as the range's end."""
+        """The reward as the policy learns it: cut to the upper end of the range."""
         if self.unit_rewards:
             return self.books.unit_reward(reward)
         high = self.floor.reward_range[1]
@@ -489,7 +489,7 @@ class Agent:
 
     @property
     def _aside(self) -> str:
-        """What is to be said of an exploration besides, for explanations."""
+        """An addition to the explanation of an exploration."""
         return ""
 
     def _id(self, play: Play | int) -> int:
@@ -532,7 +532,7 @@ def check_agreement(policy: Policy, floor: Floor) -> None:
 
 
 def seeded(seed: Any) -> np.random.SeedSequence:
-    """Where all randomness of an agent or a study comes from; None takes fresh entropy."""
+    """The seed sequence of an agent or a study; None takes fresh entropy."""
     try:
         return np.random.SeedSequence(seed)
     except (TypeError, ValueError):

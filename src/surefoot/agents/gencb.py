@@ -12,7 +12,7 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, Terms
 from surefoot.policies.base import Policy, has
 
-# Names of this module, as before Python 3.12 the member of an enumeration is slow to find.
+# Module-level names: before Python 3.12 an enumeration's members are slow to look up.
 SLACK_OK, SLACK_SHORT = Reason.SLACK_OK, Reason.SLACK_SHORT
 _NO_RIVAL = (
     "with rho below the width of the rewards an arm of a larger mean may be worth less, so a score "
@@ -40,7 +40,7 @@ class GenCB(Agent):
 
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
-    >>> agent.update(agent.select())  # nothing is saved up yet: the default, credited when reported
+    >>> agent.update(agent.select())  # no slack yet: the default, credited when reported
     <Outcome.BOOKED: 'booked'>
     >>> play = agent.select()
     >>> agent.explain(play)  # doctest: +ELLIPSIS
@@ -112,7 +112,7 @@ class GenCB(Agent):
 
     @property
     def _comparable(self) -> bool:
-        """Whether a score says so far how an arm compares with the default."""
+        """Whether scores of means can still be compared with the default."""
         return self._two_valued is None or self.books.two_valued
 
     @property

@@ -25,7 +25,7 @@ class Reason(StrEnum):
 
 
 class Choice(NamedTuple):
-    """What the policy wanted, where it was asked."""
+    """The policy's choice, where the policy was asked."""
 
     arm: Any
     """The arm as the user named it."""
@@ -43,16 +43,16 @@ class Choice(NamedTuple):
 
 
 class Play(NamedTuple):
-    """One decision of an agent; report what came of it with ``agent.update(play, reward)``.
+    """One decision of an agent; report its reward with ``agent.update(play, reward)``.
 
-    ``slack`` is what might be lost before this play's hold, ``worst_case`` what is left after it,
-    both exact decimals; for the default the two are equal.
+    ``slack``: what could be lost before this play's hold. ``worst_case``: the slack after it. Both
+    are exact decimals; for the default they are equal.
     """
 
     id: int
     arm: Any
     """The arm as the user named it; None: the default."""
-    index: int  # type: ignore[assignment]  # hides tuple.index, which nobody asks of a play
+    index: int  # type: ignore[assignment]  # hides tuple.index, which no play needs
     """The arm's number; -1: the default."""
     reason: Reason
     turn: int
@@ -63,14 +63,14 @@ class Play(NamedTuple):
     available: int
     """The slack before the hold, in units."""
     held: int
-    """What explorations decided before still hold, in units."""
+    """The holds of earlier explorations, in units."""
     pending: int
-    """How many of those there are."""
+    """How many earlier explorations still have a hold."""
     unreported: int
-    """How many earlier default plays were not yet reported, so not yet credited."""
+    """How many earlier default plays have no report yet, so no credit."""
     choice: Choice | None
     ahead: int = 0
-    """What the default brings after this play, until a checkpoint; in units. The gate counts it."""
+    """The default's gain between this play and the checkpoint, in units; the gate counts it."""
 
     @property
     def is_default(self) -> bool:
@@ -96,7 +96,7 @@ class Play(NamedTuple):
 
 
 made: Any = tuple.__new__
-"""A named tuple of all its fields, for every play: its own constructor takes twice as long."""
+"""Builds a named tuple from all its fields in half the time of its own constructor."""
 
 
 def unpaid(play: Any, arm: Any) -> InvalidInput:
@@ -108,9 +108,9 @@ def unpaid(play: Any, arm: Any) -> InvalidInput:
 
 
 def check_unpaid(play: Play, learner: str | None) -> None:
-    """Refuse a report without a reward, unless the default's worth is known.
+    """Refuse a report without a reward, unless the default's value is known.
 
-    ``learner``: the agent that has to learn it from each default play, None if none has to.
+    ``learner``: the name of an agent that learns it from each default play, or None.
     """
     if not play.is_default:
         raise unpaid(play.id, play.arm)
@@ -124,8 +124,8 @@ def check_unpaid(play: Play, learner: str | None) -> None:
 def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
     """Say in one sentence, in numbers, why this play is what it is.
 
-    ``asks_beyond``: what its floor may ask besides a slack that covers the worst reward.
-    ``aside``: what its agent has to say of explorations without a rival.
+    ``asks_beyond``: what its floor demands besides a slack that covers the worst reward.
+    ``aside``: the agent's remark on explorations without a rival.
     """
     slack = f"the slack is {short(play.slack)}{_waiting(play)}"
     match play.reason:

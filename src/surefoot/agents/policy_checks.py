@@ -1,4 +1,4 @@
-"""What a policy is asked with: contexts, as they are taken, and which of its methods is asked."""
+"""Checks around a policy: copies of its contexts, and whether ``best`` agrees with ``select``."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from surefoot._exact import shown
 from surefoot.errors import InvalidInput
 
 LOOKS = frozenset({0, *(2**k for k in range(11))})
-"""After how many turns ``best`` is held against ``select``."""
+"""The turns at which ``best`` is compared with ``select``."""
 
 
 def copied(context: Any) -> Any:
-    """Plain containers and arrays anew, so that the caller may use theirs again; others as is.
+    """Copy plain containers and arrays, so that the caller may reuse theirs; others stay as is.
 
     >>> row = np.ones(2)
     >>> taken = copied([row, {"hour": 9}])
@@ -50,9 +50,9 @@ def rows_of(context: Any) -> int | None:
 
 
 def doubted(policy: Any) -> bool:
-    """Whether ``best`` may mean something else than ``select``.
+    """Whether ``best`` may differ from ``select``: both are checked then.
 
-    It may where its class is not of this library, or where the two come from different classes.
+    So it is with a class outside this library, or with two methods of different classes.
     """
     homes = [_home(policy, name) for name in ("best", "select")]
     return homes[0] is not homes[1] or not homes[0].__module__.startswith("surefoot.")
@@ -65,11 +65,11 @@ def _home(policy: Any, method: str) -> type:
 
 
 def check_best(policy: Any, context: Any, rng: np.random.Generator) -> None:
-    """Warn if ``best`` surely does not do what ``select`` does; copies are asked.
+    """Warn if ``best`` surely differs from ``select``; both run on copies.
 
-    An agent asks a policy that has ``best`` nothing else, so a ``select`` that explores at random
-    would never be. Seen is what no luck explains: other arms after as many draws, or draws by one
-    of the two alone.
+    An agent calls only ``best`` where there is one, so a ``select`` that explores at random would
+    never run. A warning needs proof: different arms after equal draws, or draws by one of the two
+    alone.
     """
     try:
         twins = [copy.deepcopy((policy, context, rng)) for _ in range(2)]
@@ -79,7 +79,7 @@ def check_best(policy: Any, context: Any, rng: np.random.Generator) -> None:
         before, after = rng.bit_generator.state, [ours.bit_generator.state]
         after.append(theirs.bit_generator.state)
         alike = bool(np.array_equal(arm, chosen))
-    except Exception:  # noqa: BLE001  # the user's own code; what fails, fails when it is asked
+    except Exception:  # noqa: BLE001  # the user's own code; an error shows when the agent asks it
         return
     still = [_same(before, state) for state in after]
     if still[0] == still[1] and (alike or not _same(*after)):

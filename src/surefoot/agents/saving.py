@@ -38,7 +38,7 @@ _FLOORS: dict[str, Any] = {"RewardFloor": RewardFloor, "MeanVarianceFloor": Mean
 def save(agent: Agent, path: str | PathLike[str]) -> None:
     """Write an agent as JSON: versioned, with a checksum, replacing the file only when complete.
 
-    Raises InvalidInput if a context or a policy's ``state()`` cannot be said in JSON, or if the
+    Raises InvalidInput if a context or a policy's ``state()`` cannot be written as JSON, or if the
     path cannot be a file.
     """
     target = _path(path)
@@ -71,12 +71,11 @@ def _path(path: Any) -> Path:
 def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = None) -> Agent:
     """Read an agent that ``save`` wrote; it goes on as if it had never stopped.
 
-    Load the newest file, and only once: an older one has forgotten holds and rewards, and two
-    agents from one file spend the same slack twice and give out the same play ids.
-    ``policy``: a fresh instance of your own class, if the saved policy is one; ``floor``: your own
-    class of floors, if the saved floor is of one. Nothing is unpickled. Raises DamagedFile for a
-    file that is foreign, damaged or of an unknown version,
-    and InvalidInput if there is none: never an empty start.
+    Load the newest file, and only once: an older one lacks holds and rewards, and two agents from
+    one file spend the same slack twice and give out the same play ids. ``policy``: a fresh
+    instance of your own class, if the saved policy is one; ``floor``: your own class of floors, if
+    the saved floor is of one. Nothing is unpickled. Raises DamagedFile for a file that is foreign,
+    damaged or of an unknown version, and InvalidInput if the file is missing.
 
     >>> import tempfile, os
     >>> agent = GenCB(UCB1(2), RewardFloor(default=0.5, alpha=0.5), seed=1)
@@ -241,7 +240,7 @@ def _floor(saved: dict[str, Any], own: Any) -> Floor:
 
 
 def _restore(policy: Policy, state: Any, own: bool) -> None:
-    """Give a policy its state; what fails in the user's own code is no damage of the file."""
+    """Give a policy its state; an error in the user's own code is not called a damaged file."""
     try:
         policy.restore(state)
     except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:

@@ -64,12 +64,12 @@ class Comparator(Agent):
         """Decide one play, see ``Agent.select``; the default is constant here."""
         if default is not None:
             name = type(self).__name__
-            told = (
+            remedy = (
                 "learns its default from its plays: leave it out"
                 if self.learns_default
                 else f"knows one constant default; give it to {name}"
             )
-            raise InvalidInput(f"default = {shown(default)}: {name} {told}")
+            raise InvalidInput(f"default = {shown(default)}: {name} {remedy}")
         return super().select(context, allowed)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
@@ -176,10 +176,3 @@ def failure(delta: Any) -> float:
     if not 1e-200 < value < 1:  # below, 1/delta leaves the floats
         raise InvalidInput(f"delta = {delta} must lie strictly between 0 and 1, e.g. 1/horizon")
     return value
-
-
-def one_of(value: Any, what: str, choices: Sequence[str]) -> str:
-    """A named option; InvalidInput if it is none of the choices."""
-    if value not in tuple(choices):
-        raise InvalidInput(f"{what} = {shown(value)} is none of {', '.join(map(repr, choices))}")
-    return str(value)

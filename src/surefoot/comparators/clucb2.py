@@ -146,7 +146,7 @@ class CLUCB2(ByEllipsoid):
 
 
 class _Rewarded(Linear):
-    """The policy of CLUCB, and the sum of all rewards it was told."""
+    """The policy of CLUCB, and the sum of all rewards it has learned."""
 
     total = 0.0
     kept = ("total",)

@@ -6,9 +6,10 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from surefoot._exact import one_of
 from surefoot._labels import arm_labels
 from surefoot.agents.actions import Action
-from surefoot.comparators.base import Comparator, failure, one_of
+from surefoot.comparators.base import Comparator, failure
 from surefoot.errors import InvalidInput
 from surefoot.kernels.policy import IndexPolicy
 from surefoot.kernels.registry import (
@@ -139,7 +140,7 @@ def record_of(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
     """The record of a radius and scale; InvalidInput where their formula is not defined."""
     chance = failure(delta)
     one_of(radius, "radius", RADII)
-    one_of(scale, "scale", tuple(SCALES))
+    one_of(scale, "scale", SCALES)
     zeta = (n_arms + 1 if radius == "libbandit" else n_arms) / chance
     if radius == "simple":
         return ConUCBRecord(True, SCALES[scale], zeta, 0.0, 0.0)

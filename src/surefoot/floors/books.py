@@ -225,7 +225,7 @@ class Books:
         raise NotImplementedError
 
     def unit_reward(self, reward: Any, play: int | None = None) -> float:
-        """(r - r_min)/(r_max - r_min), within [0, 1]: what a policy for [0, 1] rewards is told.
+        """(r - r_min)/(r_max - r_min), within [0, 1]: the reward that a policy for [0, 1] learns.
 
         ``play``: the one it was booked for, whose record has it in units.
         """

@@ -3,7 +3,7 @@
     exploration   open -> settled | expired | void | fell back        expired -> settled, once
     default       open -> settled | void | expired                    expired -> settled | void
 
-An expired default play is one that nobody reported in time; for the money it is as open as before.
+A default play expires if no report comes in time; its money stays as it was while open.
 A reward above the declared range settles as "capped" until an operator acknowledges it. A report
 that repeats what is booked changes nothing; one that contradicts it is refused.
 

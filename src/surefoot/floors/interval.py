@@ -19,7 +19,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from surefoot._exact import Unit, exact, shown
+from surefoot._exact import Unit, exact, one_of, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 
@@ -53,9 +53,8 @@ def checked_interval(default: Any, reward_range: Interval) -> Interval:
 
 
 def checked_against(against: Any, target: Any) -> Decimal | None:
-    """The target as a decimal, if ``against`` is a promise and has use for a target."""
-    if against not in AGAINST:
-        raise InvalidInput(f"against = {shown(against)} is none of {', '.join(map(repr, AGAINST))}")
+    """The target as a decimal, if ``against`` names a promise that uses a target."""
+    one_of(against, "against", AGAINST)
     if target is None:
         return None
     if against != "fixed":

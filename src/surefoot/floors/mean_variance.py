@@ -7,7 +7,7 @@ from decimal import Decimal
 from fractions import Fraction
 from typing import Any
 
-from surefoot._exact import Unit, exact, exact_range, finest_places, fits, shown
+from surefoot._exact import Unit, exact, exact_range, finest_places, fits, one_of, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 from surefoot.floors.mean_variance_account import Constants, MeanVarianceAccount
@@ -77,9 +77,7 @@ class MeanVarianceFloor:
             raise InvalidInput(f"rho = {shown(rho)} must be > 0; it weighs the mean")
         self.reward_range = exact_range(reward_range)
         self.default: Decimal = checked_default(default, self.reward_range)
-        if check not in CHECKS:
-            raise InvalidInput(f"check = {shown(check)} is none of {', '.join(map(repr, CHECKS))}")
-        self.check = check
+        self.check = one_of(check, "check", CHECKS)
         self._check_default_plays()
         self.places = self._places(places)
         self.unit = Unit(self.places)

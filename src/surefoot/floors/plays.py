@@ -28,7 +28,7 @@ class Plays:
     """Gives out play ids and keeps the record of every play that can still change.
 
     Plays that can still change (open, expired, capped) are kept until they do. Of the others the
-    last ``keep`` to be closed stay, so that a repeat can be told from a contradiction. Memory grows
+    last ``keep`` to be closed stay, so that a repeat is not taken for a contradiction. Memory grows
     with what can still change, never with how long the agent has run.
     """
 

@@ -96,11 +96,11 @@ _MEMBERS = (
 
 
 def check_floor(floor: Any) -> None:
-    """InvalidInput for what is no floor; it names what a class of one's own lacks."""
+    """InvalidInput for anything but a floor; it names what a class of one's own lacks."""
     lacks = [name for name in _MEMBERS if not hasattr(floor, name)]
     if lacks:
         some = len(lacks) < len(_MEMBERS) // 2
         why = f" (it lacks {', '.join(lacks)}: derive it from floors.LinearFloor)" if some else ""
         raise InvalidInput(
-            f"floor = {shown(floor)} is no floor{why}; give RewardFloor(default=0.7, alpha=0.05)"
+            f"floor = {shown(floor)} is not a floor{why}; give RewardFloor(default=0.7, alpha=0.05)"
         )

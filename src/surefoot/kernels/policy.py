@@ -137,7 +137,7 @@ class KernelPolicy(Registered):
         if compiled is None:
             self._learn(arm, reward)
         elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
-            # What is no number of the kind is an error here: compiled code would convert it.
+            # Another kind of number is an error here: compiled code would convert it.
             compiled.calls[UPDATE](index(arm), reward + 0.0, *self._parts)
         else:  # compiled code asks no questions
             state = self._lists()
@@ -148,7 +148,7 @@ class KernelPolicy(Registered):
         registry.update(self.record, self._state, arm, reward)
 
     def correct(self, arm: int, old: float, new: float, context: Any) -> None:
-        """One reward of an arm was not ``old``, as it was told, but ``new``; to the last unit."""
+        """Replace one learned reward ``old`` of an arm by ``new``; to the last unit."""
         state = self._lists()
         self.kernels.take(self.record, state, arm, old)
         registry.update(self.record, state, arm, new)

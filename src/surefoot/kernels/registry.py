@@ -248,7 +248,7 @@ def unit_of(width: int) -> float:
     """The units in a range of rewards, in which a policy sums them up without rounding.
 
     ``width``: how many the books count in it. Billionths where they hold a whole number of those
-    or where nothing finer can be told.
+    or where a float in [0, 1] cannot resolve finer units.
 
     >>> unit_of(10**9), unit_of(10**6), unit_of(3 * 10**9)
     (1000000000.0, 1000000000.0, 3000000000.0)

@@ -134,7 +134,7 @@ class Optimist(Registered):
         return self._compiled.calls[CHOOSE](self._room, features, turn, *self._parts)  # type: ignore[no-any-return]
 
     def _learn(self, features: Any, row: int, reward: float) -> None:
-        """One observation; ``row`` is one of the rows, and the reward is no NaN."""
+        """One observation; ``row`` is one of the rows, and the reward is not NaN."""
         if self._compiled is None:
             _ridge.learn(self._ridge, features, row, reward, self.ridge)
         else:

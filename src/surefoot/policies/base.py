@@ -33,8 +33,8 @@ class Policy(Protocol):
     been told ``new``. With it, a live agent can tell the policy the worst of a play whose reward
     does not come, and take it back.
 
-    ``n_arms = None``: the actions are no fixed list, but rows of each play's context, named by
-    their numbers, or points. ``numbered = False``: an action is no number but a point, a tuple of
+    ``n_arms = None``: the actions are the rows of each play's context, named by their numbers, or
+    points. ``numbered = False``: an action is not a number but a point, a tuple of
     floats, where ``n_arms`` is None, and else a super arm, an ascending tuple of base arms, of
     which ``n_arms`` is the number. ``semi_bandit = True``: ``update`` gets a tuple of rewards, one
     for each base arm of the super arm in its order, and ``value(base_rewards)`` is the super
@@ -86,7 +86,7 @@ def arms_of(policy: Any) -> tuple[Label, ...]:
     >>> arms_of(Greedy())
     Traceback (most recent call last):
     ...
-    surefoot.errors.InvalidInput: Greedy is no policy: it lacks update(arm, reward, context),
+    surefoot.errors.InvalidInput: Greedy is not a policy: it lacks update(arm, reward, context),
     state(), restore(state)
     """
     name = type(policy).__name__
@@ -95,7 +95,7 @@ def arms_of(policy: Any) -> tuple[Label, ...]:
     missing = [] if hasattr(policy, "n_arms") else ["n_arms"]
     missing += [call for method, call in _METHODS.items() if not has(policy, method)]
     if missing:
-        raise InvalidInput(f"{name} is no policy: it lacks {', '.join(missing)}")
+        raise InvalidInput(f"{name} is not a policy: it lacks {', '.join(missing)}")
     labels = getattr(policy, "arms", None)
     count = () if policy.n_arms is None else arm_labels(policy.n_arms, None)
     if labels is None:
@@ -129,7 +129,7 @@ def arm_chosen(policy: Any, arm: Any, n_arms: int, allowed: Sequence[int] | None
 
 
 def score_given(policy: Any, answer: Any) -> tuple[Any, float]:
-    """What a policy's ``best`` returned, taken apart; InvalidInput if it is no (arm, score)."""
+    """The arm and score that ``best`` returned; InvalidInput for anything else."""
     try:
         arm, score = answer
         number = score if type(score) is float else float(score)

@@ -52,7 +52,7 @@ class C2UCBRecord(NamedTuple):
     source: int
     target: int
     order: npt.NDArray[np.int64]
-    """The edges as ``longest_path`` takes them; empty where super arms are no paths."""
+    """The edges as ``longest_path`` takes them; empty where super arms are not paths."""
     tails: npt.NDArray[np.int64]
     heads: npt.NDArray[np.int64]
 
@@ -249,7 +249,7 @@ class C2UCB(Optimist):
         return score_given(self, (arm, self.f(arm, np.array(weights))))
 
     def _super_arm(self, given: Any, what: str) -> SuperArm:
-        """Base arms as an ascending tuple; InvalidInput if they are no super arm."""
+        """Base arms as an ascending tuple; InvalidInput if they are not a super arm."""
         if not isinstance(given, Iterable) or isinstance(given, str | bytes | dict):
             raise InvalidInput(f"{what} is {shown(given)}; it must be a list of base arms")
         arm = list(given)
@@ -276,7 +276,7 @@ class C2UCB(Optimist):
             self._learn(flat, e, number)
 
     def correct(self, arm: Any, old: Any, new: Any, context: Any) -> None:
-        """The rewards of one super arm were not ``old``, as told, but ``new``; up to rounding."""
+        """Replace the learned rewards ``old`` of one super arm by ``new``; up to rounding."""
         flat, members = self._rows(context), self._members(arm)
         before, after = (
             self._rewards(members, each, what) for each, what in ((old, "old"), (new, "new"))
@@ -305,7 +305,7 @@ class C2UCB(Optimist):
     def value(self, base_rewards: Sequence[Any], super_arm: SuperArm | None = None) -> Any:
         """The reward of a super arm from those of its base arms: f applied to them.
 
-        The sum is exact. Any other f is told ``super_arm`` and weights that are the rewards at its
+        The sum is exact. Any other f takes ``super_arm`` and weights that are the rewards at its
         base arms and 0 elsewhere; without ``super_arm``, the arms 0..n-1 and the n rewards.
         """
         rewards = [exact(reward, "base reward") for reward in base_rewards]
@@ -347,7 +347,7 @@ def _oracle_given(oracle: Any, n_base: int) -> Any:
 
 
 def _of(oracle: Any, module: str) -> bool:
-    """Whether an oracle is one of a module of ours, told by name: oracles are a layer beside."""
+    """Whether an oracle is one of ours, by its module's name: oracles are not imported here."""
     return type(oracle).__module__ == f"surefoot.oracles.{module}"
 
 

@@ -130,7 +130,9 @@ class LinUCB(Optimist):
             )
         self.numbered = self.set is None
         if self.features is None and labels is not None:
-            raise InvalidInput("labels name the rows of arms = (K, d); there are no such rows")
+            raise InvalidInput(
+                "labels name the rows of arms = (K, d), and this set has none; leave labels out"
+            )
         self.n_arms = None if self.features is None else len(self.features)
         self.arms = None if self.n_arms is None else arm_names(labels, self.n_arms)
         self._flat = [] if self.features is None else self._flattened(self.features)
@@ -209,7 +211,7 @@ class LinUCB(Optimist):
         self._learn(*self._row(arm, context), number)
 
     def correct(self, arm: Any, old: float, new: float, context: Any) -> None:
-        """One reward of an action was not ``old``, as it was told, but ``new``; up to rounding."""
+        """Replace one learned reward ``old`` of an action by ``new``; up to rounding."""
         before, after = reward_given(old, "old"), reward_given(new, "new")
         self._correct(*self._row(arm, context), before, after)
 

@@ -7,7 +7,7 @@ import warnings
 from dataclasses import dataclass, replace
 from typing import Any
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, one_of, shown
 from surefoot.errors import InvalidInput
 from surefoot.policies.sets import MOST, positive
 
@@ -55,8 +55,8 @@ class Ridge:
             raise InvalidInput(
                 f"penalty = {shown(self.penalty)} must be > 0 and at most {MOST**2:g}"
             )
-        if self.radius is not None and self.radius not in RADII:
-            raise InvalidInput(f"radius = {shown(self.radius)} must be one of {RADII}")
+        if self.radius is not None:
+            one_of(self.radius, "radius", RADII)
 
     def filled(self, widest: float, radius: str) -> Ridge:
         """The same in floats, with what was left open: features of norm ``widest``, the radius."""

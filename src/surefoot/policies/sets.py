@@ -20,7 +20,7 @@ MOST = 1e50
 """The largest feature, norm or reward: its squares and their sums are still floats."""
 _ROUNDING = 1e-9
 _NOTHING = 1e-150
-"""A share below this is none: its square is no float."""
+"""Smaller shares count as 0: their squares underflow."""
 
 
 def feature_rows(rows: Any, what: str, d: int | None = None, count: int | None = None) -> Features:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot._exact import shown
+from surefoot._exact import one_of, shown
 from surefoot.environments.mean_variance import (
     best_mean_variance,
     mean_variance_regrets,
@@ -67,9 +67,7 @@ class Result:
         floor = self.plan.agents[name].floor
         moments = floor.rho is not None
         known = MEASURES if moments else MEASURES[: -len(MEAN_VARIANCE) + 1]
-        if not isinstance(measure, str) or measure not in known:
-            listed = ", ".join(map(repr, known))
-            raise InvalidInput(f"measure = {shown(measure)} is none of {listed}")
+        one_of(measure, "measure", known)
         if "regret" in measure:
             regrets = self._moment_regrets if moments and measure != "regret_of_means" else None
             return (regrets or self._regrets)(name)[measure]
@@ -134,7 +132,7 @@ class Result:
     def _check(self, name: Any) -> None:
         if not isinstance(name, str) or name not in self.plan.agents:
             known = ", ".join(map(shown, self.agents))
-            raise InvalidInput(f"name = {shown(name)} is none of the agents {known}")
+            raise InvalidInput(f"name = {shown(name)} must be one of the agents {known}")
 
     def summary(self) -> dict[str, dict[str, dict[str, float]]]:
         """agent -> measure -> mean, min and max over the runs, at the horizon.

@@ -11,7 +11,7 @@ from contextlib import suppress
 from typing import Any
 
 from surefoot import _compile
-from surefoot._exact import shown
+from surefoot._exact import one_of, shown
 from surefoot._kernel_text import digest
 from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
@@ -85,8 +85,7 @@ def simulate(
 
 def choose(engine: str) -> Engine:
     """The engine by its name."""
-    if not isinstance(engine, str) or engine not in ENGINES:
-        raise InvalidInput(f"engine = {shown(engine)} is none of {', '.join(map(repr, ENGINES))}")
+    one_of(engine, "engine", ENGINES)
     if engine == "plain" or (engine == "auto" and not _compile.available()):
         return PLAIN
     if not _compile.available():

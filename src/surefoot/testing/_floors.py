@@ -1,6 +1,6 @@
-"""What the floor kit's tests stand on: what became of each play, and the promise from that alone.
+"""Helpers of the floor kit: the fate of each play, and the promise computed from it alone.
 
-Amounts are fractions, and nothing is asked of the floor's own books.
+Amounts are fractions; the floor's own books are not used.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def rational(number: Any) -> Fraction:
 
 @dataclass
 class Fate:
-    """One play as the outcomes tell it; what is fixed at its decision comes first."""
+    """One play; the fields fixed at its decision come first."""
 
     explores: bool
     default: tuple[Fraction, Fraction]
@@ -74,7 +74,7 @@ class Fate:
 
     @property
     def surplus(self) -> Fraction:
-        """What it surely brings above what a reward floor asks: the worst where nothing is told."""
+        """What it surely brings above what a reward floor asks: its worst where no reward came."""
         return self.paid - self.asked
 
     @property
@@ -201,7 +201,7 @@ class Outcomes:
         return [play for play in self.plays if play.made]
 
     def least(self) -> Fraction:
-        """By how much the promise is kept if all that is unknown turns out the worst way."""
+        """The margin of the promise if everything unknown turns out worst."""
         if self.floor.rho is not None:
             return min(self._slacks(self.floor), default=Fraction(0))
         return min(self._surpluses(self.floor), default=Fraction(0))
@@ -252,7 +252,7 @@ def _asked_each(floor: Any) -> Fraction:
 
 
 class Pair:
-    """Books and what became of their plays, side by side: each is decided and reported to both."""
+    """Books and outcomes side by side: each play is decided and reported in both."""
 
     def __init__(self, floor: Floor, asks: Asks = None) -> None:
         self.floor, self.books, self.outcomes = floor, floor.open(), Outcomes(floor, asks)
@@ -282,7 +282,7 @@ class Pair:
 
 
 class FloorMaker:
-    """A test class that knows how to make a floor, and what may come to it."""
+    """A test class that makes a floor, its defaults and its rewards."""
 
     plays = 300
     """How many plays the worst case lasts; at least one of them has to be an exploration."""
@@ -314,7 +314,7 @@ class FloorMaker:
         return Pair(self.make_floor(), self.asks)
 
     def default(self, rng: np.random.Generator) -> Any:
-        """What is said of one play's default: nothing where the floor knows it."""
+        """One play's own default: None where the floor has a constant one."""
         return self.make_default(rng) if self.make_floor().default is None else None
 
     def saved_up(self, plays: int = 0) -> Pair:
@@ -351,11 +351,11 @@ class FloorMaker:
             for _ in range(rng.integers(3)):
                 latest = int(rng.choice([latest, rng.choice(explored), rng.integers(len(plays))]))
                 name = str(rng.choice(REPORTS))
-                pair.report(name, latest, *self.told(pair, latest, rng)[: name == "settle"])
+                pair.report(name, latest, *self.reported(pair, latest, rng)[: name == "settle"])
                 yield pair
 
-    def told(self, pair: Pair, play: int, rng: np.random.Generator) -> list[Any]:
-        """What a play is reported to have paid; None: only that the default was played."""
+    def reported(self, pair: Pair, play: int, rng: np.random.Generator) -> list[Any]:
+        """The reward reported of a play; None: only that the default was played."""
         fate = pair.outcomes.plays[play]
         if fate.explores and (fate.known or not fate.is_default):
             return [self.make_reward(rng)]

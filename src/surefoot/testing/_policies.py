@@ -1,4 +1,4 @@
-"""What the policy kit's tests stand on: a policy, and the world that comes to meet it."""
+"""Helpers of the policy kit: a policy, and a world of contexts and rewards for it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from surefoot.policies.base import arms_of
 
 
 class PolicyMaker:
-    """A test class that knows how to make a policy, and what may come to it."""
+    """A test class that makes a policy, its contexts and its rewards."""
 
     reward_range: tuple[Any, Any] = (0, 1)
     """The bounds of every reward; of a super arm's, those of each base arm's."""
@@ -67,13 +67,13 @@ class PolicyMaker:
         return bool(getattr(self.make_policy(), "numbered", True))
 
     @cached_property
-    def is_told_units(self) -> bool:
+    def is_scaled(self) -> bool:
         """Whether rewards are scaled to [0, 1] for it."""
         return bool(getattr(self.make_policy(), "unit_rewards", False)) and not self.is_semi_bandit
 
-    def told(self, reward: Any) -> Any:
-        """A reward as the agent tells it to the policy."""
-        if not self.is_told_units:
+    def learned(self, reward: Any) -> Any:
+        """A reward as the agent passes it to the policy."""
+        if not self.is_scaled:
             return reward
         low, high = map(float, self.reward_range)
         return min(1.0, max(0.0, (reward - low) / (high - low)))
@@ -99,7 +99,7 @@ class PolicyMaker:
 
 
 class World:
-    """What comes to meet a policy; two worlds of one seed bring the same."""
+    """Contexts and rewards for a policy; two worlds of one seed bring the same."""
 
     def __init__(self, maker: PolicyMaker, seed: int) -> None:
         self.maker = maker
@@ -130,7 +130,7 @@ class World:
         for _ in range(turns):
             arm, context = self.turn(policy)
             arms.append(arm)
-            reward = self.maker.told(self.maker.make_reward(arm, self.rng))
+            reward = self.maker.learned(self.maker.make_reward(arm, self.rng))
             if not (late and self.rng.random() < 0.2):
                 self.waiting.append((arm, reward, context))
             if late:
@@ -141,7 +141,7 @@ class World:
 
     def pay(self, arm: Any, context: Any, *policies: Any) -> None:
         """One reward of an arm, which all of these policies learn."""
-        reward = self.maker.told(self.maker.make_reward(arm, self.rng))
+        reward = self.maker.learned(self.maker.make_reward(arm, self.rng))
         for policy in policies:
             self.learn(policy, arm, reward, context)
 
@@ -157,13 +157,13 @@ class World:
         for _ in range(count):
             play = agent.select(self.maker.make_context(self.rng))
             arms.append(play.arm)
-            told = {}
+            paid = {}
             if not play.is_default:
-                told = self.maker.paid(self.maker.make_reward(self.maker.action(play), self.rng))
-            self.waiting.append((play.id, told))
+                paid = self.maker.paid(self.maker.make_reward(self.maker.action(play), self.rng))
+            self.waiting.append((play.id, paid))
             if len(self.waiting) > 4:
-                number, told = self.waiting.pop(0)
-                agent.update(number, **told)
+                number, paid = self.waiting.pop(0)
+                agent.update(number, **paid)
         return arms
 
 
@@ -176,8 +176,8 @@ def check_arm(policy: Any, arm: Any, context: Any, allowed: Sequence[int] | None
         assert 0 <= index_of(arm, shown) < count, f"{shown}, not in 0..{count - 1}"
         assert allowed is None or arm in allowed, f"{shown}, not among {allowed}"
     elif policy.n_arms is None:
-        assert len(arm) > 0, f"{shown}, no point"
-        assert all(map(math.isfinite, arm)), f"{shown}, no finite point"
+        assert len(arm) > 0, f"{shown}, an empty point"
+        assert all(map(math.isfinite, arm)), f"{shown}, not a finite point"
     else:
         members = [index_of(member, shown) for member in arm]
         assert members == sorted(set(members)) != [], f"{shown}: base arms ascend, each once"
@@ -189,7 +189,7 @@ def index_of(arm: Any, shown: str) -> int:
     try:
         return operator.index(arm)
     except TypeError:
-        raise AssertionError(f"{shown}, which is no int") from None
+        raise AssertionError(f"{shown}, which is not an int") from None
 
 
 def text(value: Any) -> str:

@@ -127,8 +127,8 @@ class PlayTests(Opened):
     def test_a_reward_above_its_range_waits_for_one_acknowledgement(self) -> None:
         fund(self.store, 100)
         self.do(lambda tx: explore(tx, 5, play="mine"))
-        told = {"reward": 100, "told": ["250", "1"], "capped": True}
-        self.append("outcome.settled", told, play="mine")
+        payload = {"reward": 100, "told": ["250", "1"], "capped": True}
+        self.append("outcome.settled", payload, play="mine")
         row = self.play("mine")
         assert (row.state, row.reward, row.told, row.capped) == ("settled", 100, ["250", "1"], True)
         acknowledge = partial(self.append, "breach.acknowledged", {"play": "mine"}, play="mine")

@@ -1,4 +1,4 @@
-"""What the store kit's tests stand on: a store that a test opens, and a few works."""
+"""Helpers of the store kit: a store that each test opens, and a few works."""
 
 from __future__ import annotations
 
@@ -66,8 +66,8 @@ MOVES = (
 
 def fund(store: Store, amount: int) -> None:
     """Grant the account a reserve."""
-    told: dict[str, Any] = {"experiment": "e", "d_reserve": amount, "payload": {"amount": amount}}
-    store.transact(ACCOUNT, lambda tx: tx.append("endowment.granted", **told))
+    fields: dict[str, Any] = {"experiment": "e", "d_reserve": amount, "payload": {"amount": amount}}
+    store.transact(ACCOUNT, lambda tx: tx.append("endowment.granted", **fields))
 
 
 def explore(tx: Tx, hold: int = 1, play: str | None = None) -> Entry | None:

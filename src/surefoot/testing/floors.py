@@ -28,7 +28,7 @@ class FloorKit(FloorMaker):
     worst case lasts, 300. ``make_default(rng)``: the default of one play, where the floor has no
     constant one. ``make_reward(rng)``: a reward within the range and of the books' unit.
 
-    ``asks(default)``: what a play has to earn, for a floor of your own that is no RewardFloor.
+    ``asks(default)``: what a play has to earn, for a floor of your own class.
 
     Holds when: your floor is a RewardFloor or a MeanVarianceFloor, or promises that the rewards
     reach the sum of what the plays have to earn. Does not hold when: its books promise something
@@ -56,8 +56,8 @@ class FloorKit(FloorMaker):
         ends: list[tuple[str, ...]] = [("expire",), ("void",), ("fall_back",), ("acknowledge",)]
         default = self.first_default()
         for explores in (True, False):
-            told = (low, high, 2 * high - low if explores else None)
-            reports: list[Any] = [*(("settle", reward) for reward in told), *ends]
+            rewards = (low, high, 2 * high - low if explores else None)
+            reports: list[Any] = [*(("settle", reward) for reward in rewards), *ends]
             for course in itertools.product(reports, repeat=3):
                 pair = self.pair()
                 play = pair.force(explores, default)
@@ -70,10 +70,10 @@ class FloorKit(FloorMaker):
                 pair = self.saved_up()
                 play = self.explored(pair) if explores else self.default_play(pair)
                 reward = self.make_reward(np.random.default_rng(0)) if explores else None
-                told = [reward] if name == "settle" else []
-                pair.report(name, play, *told)
+                given = [reward] if name == "settle" else []
+                pair.report(name, play, *given)
                 before = pair.books.snapshot()
-                assert pair.report(name, play, *told) in (Outcome.REPEATED, Outcome.IGNORED)
+                assert pair.report(name, play, *given) in (Outcome.REPEATED, Outcome.IGNORED)
                 assert pair.books.snapshot() == before
 
     def test_reports_in_any_order_give_the_same_books(self) -> None:
@@ -81,7 +81,7 @@ class FloorKit(FloorMaker):
             rng, reports = np.random.default_rng(seed), self.reports(seed)
             assert len({self.booked(seed, reports, rng) for _ in range(3)}) == 1
 
-    def test_a_reward_that_is_no_number_is_refused_and_changes_nothing(self) -> None:
+    def test_a_reward_that_is_not_a_number_is_refused_and_changes_nothing(self) -> None:
         pair = self.saved_up()
         plays = [self.explored(pair), self.default_play(pair)]
         bad: list[Any] = [float("nan"), float("inf"), -float("inf"), Decimal("NaN"), "0.5", [1], 1j]
@@ -91,7 +91,7 @@ class FloorKit(FloorMaker):
                 refused(pair.books.settle, play, reward)
                 assert pair.books.snapshot() == before
 
-    def test_a_report_of_no_play_is_refused_and_changes_nothing(self) -> None:
+    def test_a_report_of_an_unknown_play_is_refused_and_changes_nothing(self) -> None:
         pair = self.saved_up()
         self.explored(pair)
         before, books = pair.books.snapshot(), pair.books
@@ -255,16 +255,16 @@ def check_kept(pair: Pair) -> None:
 
 def check_statement(pair: Pair, says: Statement) -> None:
     """Each field against what became of the plays."""
-    told, unit = pair.outcomes, rational(pair.floor.unit.decimal(1))
-    count, made = told.count, ("open", "settled", "capped", "expired")
+    outcomes, unit = pair.outcomes, rational(pair.floor.unit.decimal(1))
+    count, made = outcomes.count, ("open", "settled", "capped", "expired")
     assert says.slack == says.reserve + says.earned - says.required - says.held
     assert says.held >= 0
-    assert 0 <= rational(says.required) - told.required() < (len(told.plays) + 1) * unit
+    assert 0 <= rational(says.required) - outcomes.required() < (len(outcomes.plays) + 1) * unit
     assert says.explorations == count(True, *made)
     assert says.default_plays == count(False, *made) + count(True, "fell_back")
     assert says.plays == says.explorations + says.default_plays
     assert says.unreported == count(False, "open")
-    waits = told.unknown if pair.floor.rho is not None else count(True, "open")
+    waits = outcomes.unknown if pair.floor.rho is not None else count(True, "open")
     assert says.pending == waits
     assert says.voided == count(True, "void") + count(False, "void")
     assert says.expired >= count(True, "expired")

@@ -49,13 +49,13 @@ class PolicyKit(PolicyMaker):
         arms_of(policy)
 
     def test_it_says_whether_it_takes_contexts(self) -> None:
-        """What says nothing may be handed one; what takes none is refused any."""
+        """``contextual``: True or False; left out, contexts are passed on."""
         says = getattr(self.make_policy(), "contextual", True)
         assert isinstance(says, bool), "contextual is True or False"
         brings = self.make_context(self.world().rng) is not None
         assert says or not brings, "contextual = False, but make_context brings contexts"
 
-    def test_where_there_are_no_rows_nobody_is_asked(self) -> None:
+    def test_a_context_without_rows_plays_the_default(self) -> None:
         if not self.is_numbered or self.make_policy().n_arms is not None:
             return
         agent = self.agent()
@@ -89,7 +89,7 @@ class PolicyKit(PolicyMaker):
         for reward in 3 * [low, high, *between]:
             arm, context = world.turn(policy)
             each = (reward,) * len(arm) if self.is_semi_bandit else reward
-            world.learn(policy, arm, self.told(each), context)
+            world.learn(policy, arm, self.learned(each), context)
         world.course(policy, TURNS)
 
     def test_rewards_may_come_late_out_of_order_or_never(self) -> None:
@@ -97,31 +97,31 @@ class PolicyKit(PolicyMaker):
             self.world(seed).course(self.make_policy(), TURNS, late=True)
 
     def test_it_learns_of_plays_that_it_did_not_choose(self) -> None:
-        """What another instance played, as when a log or a ledger is read back."""
+        """Another instance chose them, as when a log or a ledger is read back."""
         chooser, policy, world = self.make_policy(), self.make_policy(), self.world()
         for _ in range(TURNS):
             arm, context = world.turn(chooser)
             world.pay(arm, context, policy, chooser)
         world.course(policy, TURNS)
 
-    def test_a_corrected_reward_is_as_if_told_at_once_where_it_can_correct(self) -> None:
+    def test_a_corrected_reward_is_as_if_learned_at_once_where_it_can_correct(self) -> None:
         """Whole numbers to the last unit, floats up to rounding."""
         made: list[Any] = [self.make_policy() for _ in range(3)]
-        chooser, corrected, told = made
+        chooser, corrected, direct = made
         if not has(corrected, "correct"):
             return
         world, waiting = self.world(), list[Any]()
         for turn in range(2 * TURNS):
             arm, context = world.turn(chooser)
-            old, new = (self.told(self.make_reward(arm, world.rng)) for _ in range(2))
+            old, new = (self.learned(self.make_reward(arm, world.rng)) for _ in range(2))
             world.learn(corrected, arm, old, context)
-            for policy in (chooser, told):
+            for policy in (chooser, direct):
                 world.learn(policy, arm, new, context)
             waiting.append((arm, old, new, context))
             world.rng.shuffle(waiting)
             while waiting and (turn % 5 == 0 or turn == 2 * TURNS - 1):
                 corrected.correct(*waiting.pop())
-        assert alike(corrected.state(), told.state())
+        assert alike(corrected.state(), direct.state())
 
     def test_two_of_them_share_nothing(self) -> None:
         ours, theirs = self.make_policy(), self.make_policy()
@@ -291,7 +291,7 @@ class ScoringPolicyKit(PolicyKit):
         policy: Any = self.make_policy()
         low, high = map(float, self.reward_range)
         if has(policy, "sure"):
-            scores = [policy.sure(self.told(low + (high - low) * k / 8)) for k in range(9)]
+            scores = [policy.sure(self.learned(low + (high - low) * k / 8)) for k in range(9)]
             assert all(map(math.isfinite, scores))
             assert scores == sorted(scores)
 
