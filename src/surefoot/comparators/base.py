@@ -1,6 +1,6 @@
-"""What the algorithms that GenCB is compared with share: a policy of their own, one known default.
+"""The base classes of the comparators: each builds its policy and knows or learns one default.
 
-Those that keep a floor on means (ConUCB, CLUCB, C3UCB) also share their gate.
+The comparators that keep a floor on means (ConUCB, CLUCB, C3UCB) share their gate.
 """
 
 from __future__ import annotations
@@ -25,8 +25,8 @@ from surefoot.policies.options import unflat
 class Comparator(Agent):
     """An agent that brings its own policy; its account is measured, not kept.
 
-    Its policy has ``peek(turn, allowed, context)``, which takes no turn. Subclasses say what they
-    can prove of what it would play (``_proved``), or decide in a way of their own.
+    Its policy has ``peek(turn, allowed, context)``, which takes no turn. A subclass implements
+    ``_proved``, a lower bound for the peeked action, or its own ``_decide``.
     """
 
     builds_policy: ClassVar[bool] = True
@@ -73,10 +73,10 @@ class Comparator(Agent):
         return super().select(context, allowed)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        """Peek at what the policy would play; no turn is taken where that is not proved safe.
+        """Peek at the policy's choice; it takes its turn only if that is proved safe.
 
-        A turn lost to the default counts, as in ``GenCB``: bounds that widen with the turns would
-        else stand still, and the default win for ever.
+        A turn lost to the default counts, as in ``GenCB``. Bounds that widen with the turns would
+        otherwise stand still, and the default would win for ever.
         """
         action, score = self._peek(context, allowed)
         rival = self.default_score(terms) if self.default_competes else None
@@ -92,7 +92,7 @@ class Comparator(Agent):
         return self._explore(action, choice, Reason.SLACK_OK, terms)
 
     def _decide_unproved(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        """Play what the policy would, or a default with the larger index; nothing is proved."""
+        """Play the policy's choice, or a default with a larger index; nothing is proved."""
         action, score = self._peek(context, allowed)
         choice = self._choice(action, score, self.default_score(terms))
         if choice.loses:
@@ -107,7 +107,7 @@ class Comparator(Agent):
         return proved - terms.floor * (books.explorations + books.default_plays + 1)
 
     def _peek(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float]:
-        """What the policy would play at its next turn, and the score; the turn is not taken."""
+        """The policy's choice at its next turn, and the score; the turn is not taken."""
         bounds: Any = self.policy
         action, score = bounds.peek(self.turns + 1, allowed, context)
         return action, score
@@ -120,7 +120,7 @@ class Comparator(Agent):
 class UnknownDefault(Comparator):
     """A comparator that learns what its default pays, from the default's own plays.
 
-    ``default_range``: (l, u), within which the default surely pays; only the account needs it, to
+    ``default_range``: (l, u), sure bounds of what the default pays; the account needs them to
     measure against the default's own draws. None: the reward range. Each report of a default play
     brings its reward.
     """
@@ -135,7 +135,7 @@ class UnknownDefault(Comparator):
         Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
 
     def _coefficient(self) -> float:
-        """N0 - (1-alpha)*t: how often the default's mean counts in what must be proved."""
+        """N0 - (1-alpha)*t: the weight of the default's mean in the proof."""
         books = self.books
         t = books.explorations + books.default_plays + 1
         return float(books.default_plays - (1 - Fraction(self.floor.alpha)) * t)

@@ -11,6 +11,7 @@ from surefoot._jit import jittable
 from surefoot._labels import arm_labels
 from surefoot.agents.play import Play
 from surefoot.comparators.base import Comparator, needed
+from surefoot.comparators.conucb import kept_index, no_scale
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.floors.reward import checked_alpha, checked_default
@@ -42,21 +43,13 @@ def _init(policy: MOSSRecord, n_arms: int) -> Any:
     return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms
 
 
-def _scale(policy: MOSSRecord, m: int) -> Any:
-    return 0.0
-
-
-def _index(policy: MOSSRecord, state: Any, k: int, s: float, best: float) -> Any:
-    return state[2][k]
-
-
 def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
     add_units(policy, state, k, reward)
     plays = state[0][k]
     state[2][k] = float(state[1][k]) / policy.unit / plays + _bonus(policy.level, plays)
 
 
-register(MOSSRecord, IndexKernels(_init, _scale, _index, _update))
+register(MOSSRecord, IndexKernels(_init, no_scale, kept_index, _update))
 
 
 class UnbalancedMOSS(Comparator):

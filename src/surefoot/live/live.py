@@ -27,7 +27,7 @@ T = TypeVar("T")
 
 
 class Live:
-    """The same agent, in a real product: what it answered is in the store, whatever happens.
+    """An agent in production: every answer is in the store before it is given.
 
     ``agent``: a fresh ``GenCB`` over a ``RewardFloor``, the ``config`` of another Live, or None for
     an experiment that is there already. The store wins: its floor, its policy's experience and its
@@ -37,8 +37,8 @@ class Live:
     experiment; None: the only one there is, or a new one called "default". ``account``: whose floor
     it shares with other experiments; None: its own.
     ``reward_window``: after how many seconds (or what timedelta) of the store's clock ``reap``
-    books a missing reward at its worst and forgets a default play that nobody has reported, until
-    its report comes; None: never. ``learn_missing``: what a play that expires teaches the policy:
+    books a missing reward at its worst and forgets a default play without a report, until its
+    report comes; None: never. ``learn_missing``: what a play that expires teaches the policy:
     its "worst", until ``correct`` takes that back for the true reward, or nothing ("skip"); None:
     "worst" in a new experiment that has a window and a policy that can. ``shadow``: the default
     plays always, and what the policy would have done is written down. ``lease``: a ``Lease``, to
@@ -118,11 +118,11 @@ class Live:
 
     @property
     def degraded(self) -> str | None:
-        """Why nothing is explored any more; None: all is well."""
+        """Why exploring has stopped; None: it has not."""
         return self._engine.degraded
 
     def __repr__(self) -> str:
-        """Whose ledger it is and how it stands, as of its last work: it asks nobody."""
+        """The names and the state as of the last call; the store is not asked."""
         parts = [repr(self.name), f"account={self._engine.account!r}", f"store={self.store!r}"]
         if (worker := self._worker) is not None:
             parts.append(f"lease={worker.holds!r}")
@@ -161,8 +161,8 @@ class Live:
         All are decided or none is: if an id was given out for another request (PlayConflict), or a
         request cannot be decided (InvalidInput), nothing is written. Under a lease they are
         decided from it if it covers the worst of all of them, with one write to the journal; a
-        power cut that takes a part of that takes the last ones first. Some hundreds at a time are
-        reasonable, as nobody else decides on the account meanwhile.
+        power cut that loses part of it loses the last ones first. Keep it to some hundreds at a
+        time: no other worker can decide on the account meanwhile.
 
         >>> from surefoot import GenCB, RewardFloor, UCB1
         >>> from surefoot.live import MemoryStore
@@ -196,13 +196,12 @@ class Live:
     def update(self, play: LivePlay | str, reward: Any = None, base_rewards: Any = None) -> Outcome:
         """Report what a play brought, or that the default was played; see ``GenCB.update``.
 
-        An identical repeat changes nothing; what contradicts the books is a PlayConflict. Should
-        the policy fail to learn the reward, it is booked all the same, and its error is raised.
+        An identical repeat changes nothing; what contradicts the books is a PlayConflict. If the
+        policy fails to learn the reward, it is booked all the same, and the error is raised.
         """
         name = _named(play)
-        outcome = self._report(
-            play, name, Report("settle", Reported.of(reward, name), base_rewards)
-        )
+        report = Report("settle", Reported.of(reward, name), base_rewards)
+        outcome = self._report(play, name, report)
         if outcome is Outcome.BREACH or outcome is Outcome.CAPPED:
             _warn(name, outcome)
         return outcome
@@ -210,9 +209,9 @@ class Live:
     def expire(self, play: LivePlay | str) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives.
 
-        It is taught as well, if ``learn_missing`` is "worst". In an experiment that has a reward
-        window, a default play nobody has reported is forgotten until its report comes; in others
-        it stays as it is.
+        It is taught as well, if ``learn_missing`` is "worst". In an experiment with a reward
+        window, a default play without a report is forgotten until its report comes; in others it
+        stays as it is.
         """
         return self._report(play, _named(play), Report("expire"))
 
@@ -222,19 +221,11 @@ class Live:
 
     def fall_back(self, play: LivePlay | str) -> Outcome:
         """An exploration was decided, but the default was played instead."""
-        return self._report(
-            play,
-            _named(play),
-            Report("fall_back"),
-        )
+        return self._report(play, _named(play), Report("fall_back"))
 
     def acknowledge(self, play: LivePlay | str) -> Outcome:
         """Confirm a reward above r_max, so that the rest of it is credited."""
-        return self._report(
-            play,
-            _named(play),
-            Report("acknowledge"),
-        )
+        return self._report(play, _named(play), Report("acknowledge"))
 
     def _report(self, play: LivePlay | str, name: str, report: Report) -> Outcome:
         worker, engine = self._worker, self._engine
@@ -253,10 +244,8 @@ class Live:
     def reap(self, limit: int = 500) -> list[str]:
         """Expire the plays of this account whose reward window is over; returns their ids.
 
-        Also default plays that nobody has reported.
-
-        Leases that are overdue are forfeited, and what a dead worker left in this one's folder of
-        journals is entered. Call it now and then, from anywhere.
+        Default plays without a report are among them. Overdue leases are forfeited, and journals
+        that dead workers left in this one's folder are entered. Call it regularly, from anywhere.
         """
         self.flush()
         if self._worker is not None:
@@ -271,7 +260,7 @@ class Live:
         return engine.run(reaped)
 
     def flush(self) -> None:
-        """Enter in the ledger what is only in the journal; without a lease nothing is."""
+        """Enter the steps of the journal in the ledger; without a lease there are none."""
         self._engine.check_process()
         if self._worker is not None:
             self._worker.flush()
@@ -283,11 +272,7 @@ class Live:
 
     def play(self, play: LivePlay | str) -> LivePlay:
         """A play of this experiment as it was decided; an id means what it means in a report."""
-        name, engine, entry = (
-            _named(play),
-            self._engine,
-            None,
-        )
+        name, engine, entry = _named(play), self._engine, None
         if self._worker is not None:
             name = name if isinstance(play, LivePlay) else self._worker.own_play(name)
             entry = self._worker.known(name)
@@ -305,10 +290,10 @@ class Live:
         return self._engine.run(self._engine.statement)
 
     def monitor(self, delta: float = 0.01) -> DefaultReport:
-        """Tell whether the default pays less than it was declared to; reads the whole ledger.
+        """Test whether the default pays less than its declared value; reads the whole ledger.
 
-        See ``surefoot.live.monitor``: its alarm is false with probability ``delta`` at most,
-        however often it is asked.
+        See ``surefoot.live.monitor``: the probability of a false alarm is at most ``delta``,
+        however often this is called.
         """
         from surefoot.live.monitor import watch
 
@@ -317,7 +302,7 @@ class Live:
 
     @property
     def config(self) -> dict[str, Any]:
-        """The configuration in force, plain JSON without floats; another Live can be made of it."""
+        """The configuration in force, plain JSON without floats; ``Live`` takes it as its agent."""
         return self._engine.run(self._engine.config)
 
     def pause(self) -> None:
@@ -355,14 +340,14 @@ class Live:
         self._change(changes.endow, sign, amount, short(exact(amount, "amount")), own)
 
     def add_arms(self, arms: Iterable[Any]) -> None:
-        """Let the policy play more arms, of which it knows nothing yet; removed ones come back.
+        """Add new arms, which the policy has not played yet; removed arms come back.
 
         A repeat changes nothing.
         """
         self._change(changes.add_arms, changes.listed(arms))
 
     def remove_arms(self, arms: Iterable[Any]) -> None:
-        """Play some arms no more; what is reported of them is still booked and learned.
+        """Stop playing some arms; later reports of them are still booked and learned.
 
         A repeat changes nothing.
         """
