@@ -121,7 +121,7 @@ class KernelPolicy(Registered):
         A policy that draws has no key before its first turn, and looks with 0 in its place.
         """
         if self._compiled is not None and allowed is None and context is None:
-            return self._compiled.calls[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
+            return self._compiled[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
         state = self._state if self._compiled is None else self._lists()
         arms = range(self.n_arms) if allowed is None else allowed
         chosen, score = registry.best(self.record, state, turn, self.key or 0, context, arms)
@@ -138,7 +138,7 @@ class KernelPolicy(Registered):
             self._learn(arm, reward)
         elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
             # Another kind of number is an error here: compiled code would convert it.
-            compiled.calls[UPDATE](index(arm), reward + 0.0, *self._parts)
+            compiled[UPDATE](index(arm), reward + 0.0, *self._parts)
         else:  # compiled code asks no questions
             state = self._lists()
             registry.update(self.record, state, arm, reward)
@@ -161,7 +161,7 @@ class KernelPolicy(Registered):
     def pledge(self, arm: int) -> float:
         """A lower bound on the mean reward of all turns so far and one more of ``arm``."""
         if self._compiled is not None and 0 <= arm < self.n_arms:
-            return float(self._compiled.calls[PLEDGE](index(arm), *self._parts))
+            return float(self._compiled[PLEDGE](index(arm), *self._parts))
         return float(registry.pledge(self.record, self._state, arm))
 
     def _lists(self) -> tuple[list[Any], ...]:
@@ -222,6 +222,13 @@ class IndexPolicy(KernelPolicy):
 
     kernel_methods = KernelPolicy.kernel_methods
 
+    def best(
+        self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
+    ) -> tuple[int, float]:
+        """Take a turn: the first arm of the largest index, and that index."""
+        self.turns += 1  # an index draws nothing: what a drawing policy asks first would cost time
+        return self.peek(self.turns, allowed)
+
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         super()._begin(turns, state)
         if self._compiled is None:
@@ -246,7 +253,7 @@ class IndexPolicy(KernelPolicy):
         """What ``best`` would return at a turn, without taking it."""
         compiled = self._compiled
         if compiled is not None and allowed is None:
-            return compiled.calls[BEST](turn, 0, *self._parts)  # type: ignore[no-any-return]
+            return compiled[BEST](turn, *self._parts)  # type: ignore[no-any-return]
         if allowed is not None:
             return super().peek(turn, allowed)
         kernels = self._index

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable
-from dataclasses import dataclass
 from functools import cache
 from typing import Any, NamedTuple, get_type_hints
 
@@ -38,18 +37,13 @@ LIVE: dict[type, Live] = {}
 """By the class whose kernels they wrap: two modules may each have a class of one name."""
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
-    """The compiled wrappers of one policy.
+Compiled = tuple[Callable[..., Any], ...]
+"""The compiled wrappers of one policy: numba's entry points.
 
-    They are numba's entry points: built-in functions, without the dispatcher in front that at every
-    call would take longer to look at the types of the arguments than most choices do. Nobody asks
-    afterwards whether a number is of the type in the signature: an array has to be, and a scalar
-    is converted as ``int`` and ``float`` do.
-    """
-
-    calls: tuple[Callable[..., Any], ...]
-
+They are built-in functions, without the dispatcher in front that at every call would take longer
+to look at the types of the arguments than most choices do. Nobody asks afterwards whether a number
+is of the type in the signature: an array has to be, and a scalar is converted as ``int`` and
+``float`` do."""
 
 _READY: dict[type, Compiled] = {}
 
@@ -110,7 +104,7 @@ def _of_record(record: type) -> Live | None:
 
     ``best(turn, key, fields, state, ceilings)``, ``update(arm, reward, fields, state, ceilings)``
     and ``pledge(arm, fields, state, ceilings)``: fields as a tuple, the lists of the state as a
-    tuple of arrays.
+    tuple of arrays. ``best`` of an index policy takes no key.
     """
     kinds = get_type_hints(record).values()
     if not kinds or not all(kind in _SPELLED for kind in kinds):
@@ -121,7 +115,7 @@ def _of_record(record: type) -> Live | None:
     arrays = ", ".join(f"{_SPELLED[type(row[0])]}[::1]" for row in rows)
     rest = f"Tuple(({fields},)), Tuple(({arrays},)), float64[::1]"
 
-    def best(turn: int, key: Any, fields: Any, state: Any, ceilings: Any) -> Any:
+    def best(turn: int, fields: Any, state: Any, ceilings: Any) -> Any:
         return foremost(record(*fields), state, ceilings, turn)
 
     def drawn(turn: int, key: Any, fields: Any, state: Any, ceilings: Any) -> Any:
@@ -138,14 +132,15 @@ def _of_record(record: type) -> Live | None:
         return pledge(record(*fields), state, arm)
 
     texts: Any = (drawn, told, pledged)
+    key = "uint64, "
     if record in registry.INDEX_KERNELS:
-        texts = (best, learned, pledged)
+        texts, key = (best, learned, pledged), ""  # each argument takes its time to cross
     for text in texts:
         # The name of the file that it is kept in, and whose text it was made from.
         text.__module__ = record.__module__
         text.__qualname__ = f"{record.__qualname__}.{text.__name__}"
     signatures = (
-        f"{_CHOICE}(int64, uint64, {rest})", f"void(int64, float64, {rest})",
+        f"{_CHOICE}(int64, {key}{rest})", f"void(int64, float64, {rest})",
         f"float64(int64, {rest})",
     )  # fmt: skip
     return Live(record.__name__.removesuffix("Record"), texts, signatures)
@@ -179,7 +174,7 @@ def warm_up() -> list[str]:
             if not all(sum(getattr(one.stats, "cache_hits", {}).values()) for one in dispatchers):
                 anew.append(live.name)
             pairs = zip(dispatchers, live.signatures, strict=True)
-            _READY[kind] = Compiled(tuple(one.get_overload(types) for one, types in pairs))
+            _READY[kind] = tuple(one.get_overload(types) for one, types in pairs)
     return anew
 
 

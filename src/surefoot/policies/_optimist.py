@@ -119,7 +119,7 @@ class Optimist(Registered):
             _ridge.scores(self._ridge, features, self.beta(turn), values)
             return values
         scores = np.empty(count)
-        self._compiled.calls[SCORE](scores, features, turn, *self._parts)
+        self._compiled[SCORE](scores, features, turn, *self._parts)
         return scores
 
     def _foremost(self, features: Any, turn: int) -> tuple[int, float]:
@@ -131,14 +131,14 @@ class Optimist(Registered):
         count = len(features) // self.d
         if len(self._room) != count:
             self._room = np.empty(count)  # for the scores of the plays to come as well
-        return self._compiled.calls[CHOOSE](self._room, features, turn, *self._parts)  # type: ignore[no-any-return]
+        return self._compiled[CHOOSE](self._room, features, turn, *self._parts)  # type: ignore[no-any-return]
 
     def _learn(self, features: Any, row: int, reward: float) -> None:
         """One observation; ``row`` is one of the rows, and the reward is not NaN."""
         if self._compiled is None:
             _ridge.learn(self._ridge, features, row, reward, self.ridge)
         else:
-            self._compiled.calls[LEARN](row, reward, features, *self._parts)
+            self._compiled[LEARN](row, reward, features, *self._parts)
 
     def _correct(self, features: Any, row: int, old: float, new: float) -> None:
         """An observation of before had another reward."""

@@ -239,7 +239,7 @@ class C2UCB(Optimist):
         rows = self._rows(context)
         if self.f is None and self._any_k and self._compiled is not None:
             weights, out = np.empty(self.n_arms), np.empty(self.oracle.k, np.int64)
-            if self._compiled.calls[TOP](out, weights, rows, turn, *self._parts):
+            if self._compiled[TOP](out, weights, rows, turn, *self._parts):
                 arm = tuple(out.tolist())
                 return arm, float(total(weights, arm))
         weights = self._scores(rows, turn)
