@@ -11,17 +11,16 @@ from scipy import stats
 
 import surefoot as sf
 from naive import thompson as naive
-from surefoot.kernels import registry
-from surefoot.policies.thompson import ThompsonRecord, sample
+from surefoot.errors import InvalidInput
+from surefoot.kernels import registry, uniform
+from surefoot.policies.thompson import WON, ThompsonRecord, sample
 from surefoot.simulation import Plan, stepwise
 from surefoot.simulation.compiled import PLAIN, engine
 
 NANO = 10**9
 KEYS = st.integers(0, 2**64 - 1)
 TURNS = st.integers(1, 10**9)
-ARMS = st.integers(1, 10**9).flatmap(
-    lambda n: st.tuples(st.just(n), st.integers(0, n).map(NANO.__mul__) | st.integers(0, n * NANO))
-)
+ARMS = st.integers(1, 10**9).flatmap(lambda n: st.tuples(st.just(n), st.integers(0, n)))
 
 
 def every(state, m, key, allowed):
@@ -39,7 +38,8 @@ def every(state, m, key, allowed):
     st.data(),
 )
 def test_the_choice_is_that_of_all_quantiles(key, m, arms, data):
-    state = tuple(map(list, zip(*arms, strict=True)))
+    plays, won = map(list, zip(*arms, strict=True))
+    state = plays, won, [0] * len(arms), [0] * len(arms)
     chosen = data.draw(st.sets(st.sampled_from(range(len(arms))), min_size=1))
     for allowed in (range(len(arms)), sorted(chosen)):
         found = registry.best(ThompsonRecord(), state, m, key, None, allowed)
@@ -51,8 +51,8 @@ def test_the_choice_is_that_of_all_quantiles(key, m, arms, data):
 def test_arms_that_are_nearly_equal_are_told_apart_as_by_all_quantiles(key, m, n, data):
     won = data.draw(st.integers(0, n))
     near = st.integers(max(0, won - 3), min(n, won + 3))
-    sums = [NANO * data.draw(near) for _ in range(12)]
-    state = [n] * 12, sums
+    sums = [data.draw(near) for _ in range(12)]
+    state = [n] * 12, sums, [0] * 12, [0] * 12
     found = registry.best(ThompsonRecord(), state, m, key, None, range(12))
     assert found == every(state, m, key, range(12))
 
@@ -60,12 +60,17 @@ def test_arms_that_are_nearly_equal_are_told_apart_as_by_all_quantiles(key, m, n
 @given(
     KEYS,
     st.integers(1, 10**6),
-    st.lists(ARMS.filter(lambda arm: arm[0] <= 10**5), min_size=1, max_size=8),
+    st.lists(st.lists(st.integers(0, NANO) | st.sampled_from([0, NANO])), min_size=1, max_size=8),
 )
-def test_it_samples_as_the_twin(key, m, arms):
-    plays, sums = map(list, zip(*arms, strict=True))
-    thetas = naive.samples(key, m, plays, [Fraction(total, NANO) for total in sums])
-    arm, theta = registry.best(ThompsonRecord(), (plays, sums), m, key, None, range(len(arms)))
+def test_it_samples_as_the_twin(key, m, told):
+    record, kernels = ThompsonRecord(), registry.KERNELS[ThompsonRecord]
+    state = registry.init(record, len(told))
+    kernels.seed(record, state, key)
+    for arm, rewards in enumerate(told):
+        for units in rewards:
+            registry.update(record, state, arm, units / NANO)
+    thetas = naive.samples(key, m, [[Fraction(units, NANO) for units in one] for one in told])
+    arm, theta = registry.best(record, state, m, key, None, range(len(told)))
     assert theta == pytest.approx(max(thetas), rel=1e-7)
     assert thetas[arm] == pytest.approx(max(thetas), rel=1e-7)
 
@@ -130,6 +135,7 @@ def test_after_a_warm_up_it_decides_the_same_and_files_go_both_ways(monkeypatch)
             policy.update(arm, (0.0, 1.0, 0.25)[turn % 3], None)
         if turn % 50 == 49:
             for policy in (plain, compiled):
+                policy.update(arm, 0.0, None)
                 policy.correct(arm, 0.0, 0.5, None)
     assert json.loads(json.dumps(compiled.state())) == plain.state()
     again = sf.Thompson(6)
@@ -171,19 +177,81 @@ def test_a_fork_has_draws_of_its_own():
     assert policy.key != key
 
 
-def test_a_reward_counts_as_a_success_with_its_own_probability():
-    record = ThompsonRecord()
-    from surefoot.policies.thompson import _won
+def told(rewards, key, n_arms=1, arm=0):
+    """A state that learned some rewards."""
+    record, kernels = ThompsonRecord(), registry.KERNELS[ThompsonRecord]
+    state = registry.init(record, n_arms)
+    kernels.seed(record, state, key)
+    for reward in rewards:
+        registry.update(record, state, arm, reward)
+    return state
 
-    for total, chance in ((0.3, 0.3), (0.75, 0.75), (2.5, 0.5)):
-        state = [4], [round(total * NANO)]
-        won = sum(_won(record, state, 0, key) for key in range(4000)) - 4000 * int(total)
-        assert stats.binomtest(int(won), 4000, chance).pvalue > 0.001
-    assert _won(record, ([5], [3 * NANO]), 0, 9) == 3
+
+@pytest.mark.parametrize("share", [0.001, 0.3, 0.5, 0.75, 0.999])
+def test_each_reward_is_tried_on_its_own(share):
+    n = 100_000
+    won = told([share] * n, 3)[WON][0]
+    assert stats.binomtest(won, n, share).pvalue > 0.001
+    # The number of successes varies as that of independent trials does, over keys and over time.
+    over_keys = [told([share] * 40, key)[WON][0] for key in range(1500)]
+    state, before, over_time = told([], 5), 0, []
+    for _ in range(1500):
+        for _ in range(40):
+            registry.update(ThompsonRecord(), state, 0, share)
+        over_time.append(state[WON][0] - before)
+        before = state[WON][0]
+    for found in (over_keys, over_time):
+        spread = np.var(found) / (40 * share * (1 - share))
+        # The variance of a variance: its kurtosis, that of a binomial, over the number of samples.
+        excess = 2 + (1 - 6 * share * (1 - share)) / (40 * share * (1 - share))
+        assert abs(spread - 1) < 4 * (excess / 1500) ** 0.5
+
+
+def test_trials_of_neighbours_are_independent():
+    n = 20_000
+    tries = [
+        np.diff([told([0.5] * i, 7, 2, arm)[WON][arm] for i in range(400)]) for arm in range(2)
+    ]
+    assert abs(np.corrcoef(*tries)[0, 1]) < 0.2
+    one = np.array([uniform(7 >> 1, i, 0) for i in range(1, n)])
+    samples = np.array([uniform(7, i, 0) for i in range(1, n)])
+    for pair in ((one[1:], one[:-1]), (one, samples)):
+        assert abs(np.corrcoef(*pair)[0, 1]) < 0.03
+
+
+def test_rewards_of_0_and_1_are_counted_and_draw_nothing():
+    assert told([1.0, 0.0, 1.0, 0.0, 1.0], 9)[:3] == ([5], [3], [0])
+
+
+def test_a_reward_of_0_or_1_is_corrected_and_no_other():
+    policy, once = sf.Thompson(2), sf.Thompson(2)
+    for old, new in ((0.0, 1.0), (1.0, 0.0), (0.0, 0.0), (1.0, 1.0)):
+        policy.update(0, old, None)
+        policy.correct(0, old, new, None)
+        once.update(0, new, None)
+        assert policy.state() == once.state()
+    before = policy.state()
+    with pytest.raises(InvalidInput, match=r"old = 0\.25 cannot be taken back"):
+        policy.correct(0, 0.25, 1.0, None)
+    assert policy.state() == before
+
+
+def test_a_reward_corrected_to_one_between_is_tried_anew():
+    won = []
+    for key in range(4000):
+        state = told([0.3, 0.0], key)
+        registry.KERNELS[ThompsonRecord].take(ThompsonRecord(), state, 0, 0.0)
+        before = state[WON][0]
+        registry.update(ThompsonRecord(), state, 0, 0.3)
+        assert state[0] == [2]
+        won.append((before, state[WON][0] - before))
+    first, second = np.array(won).T
+    assert stats.binomtest(int(second.sum()), 4000, 0.3).pvalue > 0.001
+    assert abs(np.corrcoef(first, second)[0, 1]) < 0.06
 
 
 def test_samples_are_of_the_posterior():
-    state = [20, 3], [13 * NANO, 1 * NANO]
+    state = [20, 3], [13, 1], [0, 0], [0, 0]
     thetas = [sample(ThompsonRecord(), state, 0, m, 11) for m in range(1, 4001)]
     assert stats.kstest(thetas, stats.beta(14, 8).cdf).pvalue > 0.01
     others = [sample(ThompsonRecord(), state, 1, m, 11) for m in range(1, 4001)]

@@ -28,6 +28,8 @@ class Case(NamedTuple):
     context: Callable[[Any], Any] = lambda rng: None
     reward_range: tuple[Any, Any] = (0, 1)
     unplayed_first: bool = False
+    whole: bool = False
+    """Only the ends of the range are paid, none of what lies between."""
 
 
 CASES = {
@@ -41,8 +43,10 @@ CASES = {
         reward_range=(-1, 2),
         unplayed_first=True,
     ),
-    "Thompson": Case(lambda: sf.Thompson(4)),
-    "Thompson of losses": Case(lambda: sf.Thompson(arms=["a", "b"]), reward_range=(-1.5, 0.5)),
+    "Thompson": Case(lambda: sf.Thompson(4), whole=True),
+    "Thompson of losses": Case(
+        lambda: sf.Thompson(arms=["a", "b"]), reward_range=(-1.5, 0.5), whole=True
+    ),
     "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
     "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),
@@ -65,9 +69,27 @@ CASES = {
 class TestEveryPolicy(ScoringPolicyKit):
     @pytest.fixture(autouse=True, params=CASES)
     def _given(self, request):
-        self.make_policy, self.make_context, self.reward_range, self.unplayed_first = CASES[
-            request.param
-        ]
+        case = CASES[request.param]
+        self.make_policy, self.make_context = case.make, case.context
+        self.reward_range, self.unplayed_first = case.reward_range, case.unplayed_first
+        if case.whole:
+            self.make_reward = lambda arm, rng: float(rng.choice(case.reward_range))
+
+
+class Uncorrected(sf.Thompson):
+    """What it takes back is a reward of 0 or 1; of those between, the kit tests all the rest."""
+
+    correct = None
+
+
+@pytest.mark.parametrize("reward_range", [(0, 1), (-1.5, 0.5)])
+class TestThompsonOfShares(ScoringPolicyKit):
+    @pytest.fixture(autouse=True)
+    def _given(self, reward_range):
+        self.reward_range = reward_range
+
+    def make_policy(self):
+        return Uncorrected(3)
 
 
 def test_no_policy_is_left_out():

@@ -110,6 +110,9 @@ class KernelPolicy(Registered):
         """Take a turn: the arm that the kernels choose, and its score."""
         if self.draws and self.key is None:
             self.key = key_from(rng)
+            state = self._lists()
+            self.kernels.seed(self.record, state, self.key)
+            self._begin(self.turns, state)
         self.turns += 1
         return self.peek(self.turns, allowed, context)
 

@@ -34,6 +34,10 @@ def no_pledge(policy: Any, state: Any, k: int) -> float:
     return 0.0
 
 
+def unseeded(policy: Any, state: Any, key: int) -> None:
+    """For policies whose updates draw nothing."""
+
+
 def one(policy: Any) -> int:
     """A turn plays one arm ..."""
     return 1
@@ -62,8 +66,9 @@ class Kernels(NamedTuple):
     mean reward of all turns and of the one just chosen, for agents whose gate asks for it ·
     ``width(policy)``, how many (base) arms a turn plays at most · ``member(policy, state, k, i)``,
     the i-th of them, -1 behind the last · ``take(policy, state, k, reward)``, never compiled: takes
-    out what ``update`` added · ``form``: the name of a structure that a faster loop of the engine
-    knows, see ``simulation.compiled``; empty: none.
+    out what ``update`` added · ``seed(policy, state, key)``, never compiled: called once before the
+    first turn, leaves in the state what ``update`` needs of the key · ``form``: the name of a
+    structure that a faster loop of the engine knows, see ``simulation.compiled``; empty: none.
     """
 
     init: Callable[..., Any]
@@ -73,6 +78,7 @@ class Kernels(NamedTuple):
     width: Callable[..., Any] = one
     member: Callable[..., Any] = itself
     take: Callable[..., Any] = subtract
+    seed: Callable[..., Any] = unseeded
     form: str = ""
 
 

@@ -6,17 +6,11 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
+from surefoot._exact import shown
 from surefoot._jit import jittable
-from surefoot.kernels import (
-    NANO,
-    KernelPolicy,
-    Kernels,
-    add_units,
-    beta_quantile,
-    count_and_sum,
-    register,
-    uniform,
-)
+from surefoot.errors import InvalidInput
+from surefoot.kernels import NANO, KernelPolicy, Kernels, beta_quantile, register, uniform
+from surefoot.kernels.noise import wrap
 
 _ERROR = 1e-6
 """By how much P(theta <= x) of a computed quantile x may miss its u. It is 1e-10, but an x near 1
@@ -27,24 +21,50 @@ class ThompsonRecord(NamedTuple):
     """Parameters of Thompson sampling."""
 
     unit: float = NANO
-    """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
+    """Into how many the range of rewards is divided for the trials, see ``kernels.unit_of``."""
+
+
+WON, TRIED, KEY = range(1, 4)
+"""Behind the arms' plays: their successes, their trials so far, and in the first place of the last
+list half of the policy's key, which trials are drawn with."""
+
+
+def _init(policy: ThompsonRecord, n_arms: int) -> tuple[list[int], ...]:
+    return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
+
+
+def _seed(policy: ThompsonRecord, state: Any, key: int) -> None:
+    state[KEY][0] = key >> 1  # fits an int64, and shares no draw with the key of the samples
 
 
 @jittable
-def _won(policy: ThompsonRecord, state: Any, k: int, key: Any) -> float:
-    """The successes of arm k: its sum rounded down or, with the chance of what is left over, up."""
-    unit = int(policy.unit)
-    whole = state[1][k] // unit
-    left = state[1][k] - whole * unit
-    if left > 0 and uniform(key, 0, k) * policy.unit < left:  # no turn has the number 0
-        whole += 1
-    return float(whole)
+def _update(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
+    """One reward, and its trial if it is neither 0 nor 1."""
+    units = math.floor(reward * policy.unit + 0.5)
+    state[0][k] += 1
+    if units >= policy.unit:
+        state[WON][k] += 1
+    elif units > 0:
+        state[TRIED][k] += 1
+        if uniform(wrap(state[KEY][0]), state[TRIED][k], k) < units / policy.unit:
+            state[WON][k] += 1
+
+
+def _take(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
+    units = math.floor(reward * policy.unit + 0.5)
+    if 0 < units < policy.unit:
+        raise InvalidInput(
+            f"old = {shown(reward)} cannot be taken back: it counted as a success or not at "
+            "random, and which is not kept; only 0 and 1 can be corrected"
+        )
+    state[0][k] -= 1
+    state[WON][k] -= int(units > 0)
 
 
 @jittable
 def sample(policy: ThompsonRecord, state: Any, k: int, m: int, key: Any) -> float:
     """theta_k at turn m."""
-    won = _won(policy, state, k, key)
+    won = float(state[WON][k])
     return beta_quantile(uniform(key, m, k), 1.0 + won, 1.0 + state[0][k] - won)
 
 
@@ -83,7 +103,7 @@ def _best(
     P(theta > top) below that is left out, and the choice and its score are those of all quantiles.
     The first sample is that of the arm with the most plays: it is seldom far below the largest.
     """
-    plays, sums = state[0], state[1]
+    plays, won = state[0], state[WON]
     chosen = -1
     most = -1
     for k in allowed:
@@ -92,17 +112,15 @@ def _best(
             most = plays[k]
     leader = chosen
     top = sample(policy, state, chosen, m, key)
-    each = 1.0 / policy.unit
     for k in allowed:
         if k == leader:
             continue
         v = 1.0 - uniform(key, m, k)
         n = plays[k] + 1.0
         if top < 1.0:
-            # The successes are below the sum and one more; the rest is for rounding.
-            if _surely_below(v, n, sums[k] * each + (1.0 + _ERROR), top):
+            if _surely_below(v, n, won[k] + _ERROR, top):  # a bit more, for rounding
                 continue
-            if _below(v, n, _won(policy, state, k, key), top):
+            if _below(v, n, float(won[k]), top):
                 continue
         theta = sample(policy, state, k, m, key)
         if theta > top or (theta == top and k < chosen):
@@ -111,7 +129,7 @@ def _best(
     return chosen, top
 
 
-register(ThompsonRecord, Kernels(count_and_sum, _best, add_units))
+register(ThompsonRecord, Kernels(_init, _best, _update, take=_take, seed=_seed))
 
 
 class Thompson(KernelPolicy):
@@ -120,13 +138,15 @@ class Thompson(KernelPolicy):
         theta_i ~ Beta(1 + S_i, 1 + N_i - S_i),   the largest plays, ties to the lowest arm
 
     Source: Thompson 1933; for rewards in [0, 1] the Bernoulli trial of Agrawal, Goyal 2012: each
-    reward r counts as a success with probability r. Ours is how the trials are drawn: one uniform
-    number an arm decides all of them, S_i being the exact sum of its rewards rounded down, or up
-    where the number is below what is left over. So S_i is within one of the sum, does not depend on
-    the order of rewards, and ``correct`` is exact; of rewards 0 and 1 it is the sum itself. theta_i
-    is the quantile of a uniform number for (key, turn, arm), so that live, plain and compiled draws
-    are the same to the last bit; only those that may be the largest are computed. m, the turn,
-    counts this policy's own turns.
+    reward r counts as a success with probability r, independently, and S_i is the number of
+    successes. Ours is where the randomness comes from: theta_i is the quantile of a uniform number
+    for (key, turn, arm), and the trial of a reward that is neither 0 nor 1 one for (key, number of
+    the arm's trial, arm). So live, plain and compiled draws are the same to the last bit; only
+    the samples that may be the largest are computed. m, the turn, counts this policy's own turns.
+
+    ``correct`` of a reward told as 0 or 1, as the worst of a missing one is: to 0 or 1 it is exact,
+    and to any other it makes a new trial, which has the law of one made at once. What a reward in
+    between came to is not kept: to correct it is an InvalidInput.
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. The key comes from the seed
     of the agent, see ``surefoot.kernels.KernelPolicy``. Raises InvalidInput for an empty arm list.
@@ -140,14 +160,17 @@ class Thompson(KernelPolicy):
     >>> policy.select(None, rng)
     0
 
-    Holds when: rewards are 0 or 1 and independent over time: regret is asymptotically optimal,
-    sum_i Delta_i ln T / kl(mu_i, mu_*) (Kaufmann, Korda, Munos 2012; Agrawal, Goyal 2013). For
-    other rewards in [0, 1] those proofs take independent trials; ours are not, though their sum is
-    closer to that of the rewards, and no proof is claimed. Does not hold when: rewards drift. With
-    late rewards it goes on drawing, so that it suffers less from them than ``UCB1`` does.
+    Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time: regret
+    O(ln T). It is asymptotically optimal, sum_i Delta_i ln T / kl(mu_i, mu_*), for rewards 0 and 1
+    (Kaufmann, Korda, Munos 2012; Agrawal, Goyal 2013). Does not hold when: rewards drift. With
+    late rewards it goes on drawing, so that it suffers less from them than ``UCB1`` does; those
+    told before the first turn are tried without a key, alike in every run.
     """
 
     draws: ClassVar[bool] = True
 
     def __init__(self, n_arms: int | None = None, arms: Sequence[Any] | None = None) -> None:
         super().__init__(ThompsonRecord(), n_arms, arms)
+
+    def _rescaled(self, rows: Any, unit: float) -> Any:
+        return rows  # successes are counts

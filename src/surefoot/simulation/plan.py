@@ -149,7 +149,9 @@ class Plan:
         environment = self.environment
         driver = engine.driver(path.kind)
         key, own = engine.word(self.key(run)), engine.word(self.own_key(run))
-        state = tuple(engine.array(row) for row in driver.init(path.policy, environment.n_arms))
+        rows = driver.init(path.policy, environment.n_arms)
+        registry.KERNELS[path.kind].seed(path.policy, rows, self.own_key(run))
+        state = tuple(engine.array(row) for row in rows)
         truth = (
             engine.array(environment.means.tolist()),
             engine.array(environment.variances.tolist()),
