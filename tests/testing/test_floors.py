@@ -3,8 +3,7 @@
 import pytest
 
 import surefoot as sf
-from surefoot.floors import Outcome, RewardBooks
-from surefoot.floors.account import Account
+from surefoot.floors import Account, Outcome, RewardBooks
 from surefoot.floors.events import EXPIRED, SETTLED
 from surefoot.floors.interval import AGAINST
 from surefoot.floors.mean_variance import CHECKS

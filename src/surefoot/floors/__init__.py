@@ -1,6 +1,5 @@
 """Floors: what must hold, and the books that keep it."""
 
-from surefoot.floors.account import Account
 from surefoot.floors.books import Books
 from surefoot.floors.events import Outcome, State, Terms
 from surefoot.floors.linear import LinearFloor
@@ -9,7 +8,7 @@ from surefoot.floors.mean_variance_account import MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
 from surefoot.floors.protocol import Floor
 from surefoot.floors.reward import RewardFloor
-from surefoot.floors.reward_books import RewardBooks
+from surefoot.floors.reward_books import Account, RewardBooks
 from surefoot.floors.statement import Statement, statement
 
 __all__ = [

@@ -5,7 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from surefoot._exact import share
-from surefoot.floors.account import Account
 from surefoot.floors.events import (
     ACKNOWLEDGE,
     CANCEL,
@@ -26,6 +25,7 @@ from surefoot.floors.plays import Plays, conflict
 if TYPE_CHECKING:
     from surefoot.floors.mean_variance_account import MeanVarianceAccount
     from surefoot.floors.protocol import Floor
+    from surefoot.floors.reward_books import Account
 
 
 SAVED = (

@@ -7,10 +7,9 @@ from typing import Any, ClassVar, Self
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
 from surefoot.errors import InvalidInput
-from surefoot.floors.account import Account
 from surefoot.floors.events import Terms
 from surefoot.floors.plays import Plays, checked_keep
-from surefoot.floors.reward_books import RewardBooks
+from surefoot.floors.reward_books import Account, RewardBooks
 
 
 class LinearFloor:

@@ -16,8 +16,7 @@ from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
-from surefoot.floors import RewardBooks, RewardFloor, Terms
-from surefoot.floors.account import Account
+from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
 from surefoot.floors.books import COUNTERS
 from surefoot.floors.events import Counts, counts_of
 from surefoot.floors.reward import CHANGEABLE
