@@ -234,7 +234,7 @@ def test_an_account_that_forgets_an_expired_play_is_not_taken_up():
 def test_what_a_policy_is_told_is_on_the_unit_scale():
     books = MeanVarianceFloor(0.5, 0.5, 2, reward_range=(-1, 3)).open()
     assert [books.unit_reward(reward) for reward in (-1, 0, 3, 7)] == [0, 0.25, 1, 1]
-    assert books.unit_default(books.terms()) == 0.375
+    assert books.unit_reward(0.5) == 0.375
 
 
 @pytest.mark.parametrize("settings", [{"alpha": 0.2}, {"rho": 2}, {"default": 0.7}, {}])

@@ -66,14 +66,10 @@ class KernelPolicy(Registered):
         self.key: int | None = None
         """What its draws are a function of, with the turn and the arm; None before the first."""
         self.record = record
+        self.kernels = registry.KERNELS[type(record)]
         self._width = 0
         """How many units the range of rewards spans in an agent's books, once there are such."""
         self._begin(0, registry.init(record, self.n_arms))
-
-    @property
-    def kernels(self) -> registry.Kernels:
-        """Those of the record."""
-        return registry.KERNELS[type(self.record)]
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         compiled = warm.ready(type(self.record))
@@ -138,23 +134,20 @@ class KernelPolicy(Registered):
         """Learn one reward in [0, 1] of one arm."""
         compiled = self._compiled
         if compiled is None:
-            self._learn(arm, reward)
+            self.kernels.update(self.record, self._state, arm, reward)
         elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
             # Another kind of number is an error here: compiled code would convert it.
             compiled[UPDATE](index(arm), reward + 0.0, *self._parts)
         else:  # compiled code asks no questions
             state = self._lists()
-            registry.update(self.record, state, arm, reward)
+            self.kernels.update(self.record, state, arm, reward)
             self._begin(self.turns, state)
-
-    def _learn(self, arm: int, reward: float) -> None:
-        registry.update(self.record, self._state, arm, reward)
 
     def correct(self, arm: int, old: float, new: float, context: Any) -> None:
         """Replace one learned reward ``old`` of an arm by ``new``; to the last unit."""
         state = self._lists()
         self.kernels.take(self.record, state, arm, old)
-        registry.update(self.record, state, arm, new)
+        self.kernels.update(self.record, state, arm, new)
         self._begin(self.turns, state)
 
     def renew(self) -> None:
@@ -234,16 +227,15 @@ class IndexPolicy(KernelPolicy):
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         super()._begin(turns, state)
+        self._index = registry.INDEX_KERNELS[type(self.record)]
         if self._compiled is None:
             self._look_ahead(max(turns, 1))
-
-    @property
-    def _index(self) -> registry.IndexKernels:
-        return registry.INDEX_KERNELS[type(self.record)]
 
     def _look_ahead(self, turn: int) -> None:
         """Draw up every arm's ceiling, good for the turns up to this one."""
         self._reach = self._index.scale(self.record, turn)
+        self._stale = set[int]()
+        """The arms that have learned since their ceilings were drawn up."""
         self._ceilings = np.array([self._ceiling(arm) for arm in range(self.n_arms)])
 
     def _ceiling(self, arm: int) -> float:
@@ -263,6 +255,10 @@ class IndexPolicy(KernelPolicy):
         scale = kernels.scale(self.record, turn)
         if scale > self._reach:
             self._look_ahead(turn + 1 + (turn >> SHIFT))
+        if self._stale:
+            for arm in self._stale:
+                self._ceilings[arm] = self._ceiling(arm)
+            self._stale.clear()
         leader = int(self._ceilings.argmax())
         score = kernels.index(self.record, self._state, leader, scale, -math.inf)
         near = (self._ceilings >= score).nonzero()[0].tolist()
@@ -270,9 +266,13 @@ class IndexPolicy(KernelPolicy):
             return leader, score
         return registry.argmax(self.record, self._state, turn, near)
 
-    def _learn(self, arm: int, reward: float) -> None:
-        super()._learn(arm, reward)
-        self._ceilings[arm] = self._ceiling(arm)
+    def update(self, arm: int, reward: float, context: Any) -> None:
+        """Learn one reward in [0, 1] of one arm."""
+        if self._compiled is not None:
+            super().update(arm, reward, context)
+            return
+        self.kernels.update(self.record, self._state, arm, reward)
+        self._stale.add(arm)  # several rewards of an arm between two turns cost one new ceiling
 
 
 def rounded(number: int, over: int) -> int:
