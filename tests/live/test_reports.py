@@ -7,8 +7,8 @@ import pytest
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.live import MemoryStore
+from surefoot.live.engine import Reported
 from surefoot.live.live import Live
-from surefoot.live.reports import Reported
 
 FLOORS = {
     "constant": RewardFloor(0.5, 0.25, reserve=2),

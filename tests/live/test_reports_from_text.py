@@ -6,8 +6,8 @@ from leased import agent
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import UnknownPlay
 from surefoot.live import MemoryStore
+from surefoot.live.engine import Report, Reported, book
 from surefoot.live.live import Live
-from surefoot.live.reports import Report, Reported, book
 
 
 def settling(reward):

@@ -1,7 +1,8 @@
 """The engine: what happens to one experiment within a transaction of its account.
 
-It brings the fold up to date, decides, books reports and appends their entries. It knows the fold
-and the ``Tx``; who asks, and whether under a lease, it does not know.
+It brings the fold up to date, decides, books reports (``book``: what a caller says, and the entries
+a ledger takes of it) and appends their entries. It knows the fold and the ``Tx``; who asks, and
+whether under a lease, it does not know.
 """
 
 from __future__ import annotations
@@ -10,10 +11,14 @@ import dataclasses
 import os
 import threading
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from functools import partial
-from typing import Any, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
-from surefoot._exact import shown
+from surefoot._exact import exact, short, shown
+from surefoot.agents import GenCB
+from surefoot.agents.actions import Actions
+from surefoot.agents.play import unpaid
 from surefoot.errors import (
     DamagedFile,
     InvalidInput,
@@ -23,19 +28,86 @@ from surefoot.errors import (
     UnknownPlay,
 )
 from surefoot.floors import Outcome, Statement, statement
+from surefoot.floors.events import (
+    CAPPED,
+    EXPIRE,
+    FELL_BACK,
+    LAPSE,
+    OPEN,
+    SETTLE,
+    SETTLED,
+    Event,
+    Move,
+    Record,
+    step,
+)
+from surefoot.floors.plays import conflict
 from surefoot.live import configuration, ids, recovery
 from surefoot.live.configuration import Settings
 from surefoot.live.entries import Entry
-from surefoot.live.fold import Fold
-from surefoot.live.play import Request
-from surefoot.live.reports import Booked, Report, book
+from surefoot.live.fold import FLAGS, Fold
+from surefoot.live.play import OpenPlay, Request
 from surefoot.live.store import Store, Tx
 from surefoot.live.store.base import PAGE, PlayRow, check_process
+from surefoot.live.store.tx import STATES
 from surefoot.policies.base import Policy
 
 T = TypeVar("T")
 SNAPSHOT_EVERY = 1000
 """How many entries lie between two snapshots of the policy."""
+
+
+class Reported(NamedTuple):
+    """A reward as reported: what is booked, and what the ledger keeps of it for the policy."""
+
+    reward: Any
+    text: Any
+
+    @classmethod
+    def of(cls, reward: Any, play: str) -> Reported:
+        """InvalidInput for what is no number."""
+        if reward is None:
+            return NO_REWARD
+        number = exact(reward, f"reward of play {play}")
+        return cls(number, short(number))
+
+
+NO_REWARD = Reported(None, None)
+"""A report that says nothing of the reward."""
+
+
+class Report(NamedTuple):
+    """A report as its caller makes it, or as a journal has it."""
+
+    how: str
+    """One of ``events.REPORTS``."""
+    reported: Reported = NO_REWARD
+    base_rewards: Any = None
+    taken: bool = False
+    """Whether it was taken before: then the text of its reward is all there is."""
+
+    @classmethod
+    def from_text(cls, how: str, text: Any) -> Report:
+        """A report that was taken before, from its text."""
+        return cls(how, Reported(None, text), None, True)
+
+
+class Line(NamedTuple):
+    """One entry to be appended."""
+
+    kind: str
+    d_posted: int
+    d_held: int
+    payload: dict[str, Any]
+
+
+class Booked(NamedTuple):
+    """What a report did to one play: the entries it takes, and the text it is known by."""
+
+    outcome: Outcome
+    lines: list[Line]
+    play: OpenPlay
+    text: Any
 
 
 class Engine:
@@ -396,6 +468,100 @@ class Engine:
         fold = self.current(tx)
         config = fold.opened[0]
         return {**config, "settings": {**config["settings"], **fold.settings._asdict()}}
+
+
+def book(agent: GenCB, settings: Settings, row: PlayRow, play: OpenPlay, report: Report) -> Booked:
+    """Book a report of the play that a row stands for; changes nothing but the result.
+
+    PlayConflict if it contradicts the row; InvalidInput where a reward is missing, or base rewards.
+    """
+    actions, how, reported = agent.actions, report.how, report.reported
+    floor: Any = agent.books.floor
+    if report.taken or report.base_rewards is not None or actions.semi_bandit:
+        reported = _reported(report, actions, row, play)
+    record = Record(row.role == "explore", play.terms, STATES[row.role, row.state])
+    if row.capped:
+        record.state = CAPPED
+    if row.told is not None:
+        record.reward = floor.read(_worth(actions, play, row.told), "reward")
+    random, reward, units = play.terms.high is not None, reported.reward, None
+    if how == SETTLE and record.explores and record.state is not FELL_BACK and reward is None:
+        raise unpaid(row.id, play.arm)
+    if not random and not record.explores and record.state is SETTLED and record.reward is None:
+        reward = None  # of a known value, and told after its report: no entry could say it
+    if how == SETTLE and (reward is not None or (record.explores and not random)):
+        exactly = type(reward) is Decimal  # as nearly always: then it was read before
+        what = f"reward of play {row.id}"
+        units = floor.unit.floor(reward) if exactly else floor.read(reward, what)
+    if how == EXPIRE and (settings.reward_window is not None or row.deadline is not None):
+        how = LAPSE
+    lines: list[Line] = []
+    if how == SETTLE and random and units is not None and not record.explores:
+        first = step(record, how)  # that it was played is an entry of its own
+        if first.event is not None:
+            lines.append(_line(first, record, row, play, NO_REWARD))
+            record = Record(False, record.terms, first.state, None)
+    move = step(record, how, units, play.low, play.high)
+    if move.outcome is None:
+        raise conflict(row.id, record, how, reward)
+    if move.event is not None:
+        lines.append(_line(move, record, row, play, reported))
+    return Booked(move.outcome, lines, play, reported.text)
+
+
+def _line(move: Move, record: Record, row: PlayRow, play: OpenPlay, reported: Reported) -> Line:
+    event = move.event
+    assert event is not None
+    payload: dict[str, Any] = {"asked": move.required} if move.required else {}
+    for name, _ in move.counts:
+        if name in FLAGS:
+            payload[FLAGS[name]] = True
+    if reported.reward is not None:
+        payload["reward"], payload["told"] = move.reward, reported.text
+    if event is Event.ACKNOWLEDGED:
+        payload["play"] = row.id
+    if event is Event.LATE or (record.state is not OPEN and event in _FIRST):
+        payload |= play.again()
+    return Line(str(event), move.posted, move.held, payload)
+
+
+_FIRST = (Event.CONFIRMED, Event.VOIDED)
+"""The first report of a default play that expired, one of these, tells it again."""
+
+
+def _reported(report: Report, actions: Actions, row: PlayRow, play: OpenPlay) -> Reported:
+    """What a report says of the reward; InvalidInput where base rewards are missing, or none."""
+    if report.taken:
+        text = report.reported.text
+        return NO_REWARD if text is None else Reported(_worth(actions, play, text), text)
+    reward, base = report.reported.reward, report.base_rewards
+    super_arm = play.explores and actions.semi_bandit
+    if base is None:
+        if report.how == SETTLE and super_arm and row.state in ("open", "expired"):
+            raise InvalidInput(
+                f"play {row.id} is the super arm {shown(play.arm)}: report base_rewards=, one for "
+                "each of its base arms"
+            )
+        return report.reported
+    if not super_arm:
+        raise InvalidInput(
+            f"base_rewards of play {row.id}: it is no super arm; report reward alone"
+        )
+    parts = actions.base_rewards(row.id, play.arm, base)
+    texts = [short(part) for part in parts]
+    if reward is None:
+        return Reported(actions.super_arm_reward(parts, play.arm), texts)
+    number = exact(reward, f"reward of play {row.id}")
+    return Reported(number, {"reward": short(number), "base": texts})
+
+
+def _worth(actions: Actions, play: OpenPlay, reported: Any) -> Any:
+    """The number that was booked of a reward as the ledger tells it."""
+    if isinstance(reported, dict):
+        return Decimal(reported["reward"])
+    if isinstance(reported, list):
+        return actions.super_arm_reward(tuple(map(Decimal, reported)), play.arm)
+    return Decimal(reported)
 
 
 def no_experiment(

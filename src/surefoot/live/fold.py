@@ -32,7 +32,6 @@ from surefoot.live.configuration import (
 )
 from surefoot.live.entries import GENESIS, Entry
 from surefoot.live.play import DEGRADED, SHADOW, OpenPlay, Request, decision_payload, sealed_json
-from surefoot.live.reports import FLAGS
 from surefoot.policies.base import Policy
 
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
@@ -49,6 +48,8 @@ _DECIDED = {
     "decision.held": counts_of("decision.held", True),
     "decision.defaulted": counts_of("decision.defaulted", False),
 }
+FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
+"""What an entry says of a reward that is not what was declared, by the counter it moves."""
 _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 

@@ -15,8 +15,7 @@ from surefoot._exact import shown
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors.events import LEASES
 from surefoot.live import ids
-from surefoot.live.engine import Engine
-from surefoot.live.reports import Booked, Report
+from surefoot.live.engine import Booked, Engine, Report
 from surefoot.live.store import Tx
 from surefoot.live.store.base import LeaseRow, PlayRow, microseconds
 

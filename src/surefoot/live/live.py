@@ -12,11 +12,10 @@ from surefoot.errors import InvalidInput, RewardOutOfRange
 from surefoot.floors import Outcome, Statement
 from surefoot.live import changes, configuration, ids, leases
 from surefoot.live.configuration import Settings
-from surefoot.live.engine import Engine
+from surefoot.live.engine import Engine, Report, Reported
 from surefoot.live.entries import check_texts, checked_id
 from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
-from surefoot.live.reports import Report, Reported
 from surefoot.live.store import Store, Tx, open_store
 
 if TYPE_CHECKING:

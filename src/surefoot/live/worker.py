@@ -24,14 +24,13 @@ from typing import Any, NamedTuple
 from surefoot.errors import DamagedFile, StoreUnavailable
 from surefoot.floors import Outcome
 from surefoot.live import ids, leases
-from surefoot.live.engine import Engine
+from surefoot.live.engine import Booked, Engine, Report, book
 from surefoot.live.entries import Entry, check_exact
 from surefoot.live.flushing import FlushTurn
 from surefoot.live.fold import LEARNT, Fold
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import OpenPlay, Request
-from surefoot.live.reports import Booked, Report, book
 from surefoot.live.store.base import LeaseRow, PlayRow
 from surefoot.live.store.tx import Tx, decided, moved
 

@@ -16,9 +16,8 @@ from surefoot.errors import SurefootError
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.events import SETTLED, Event, Move, Record, step
 from surefoot.live import engine, ids, journal, leases, reports, worker
-from surefoot.live.engine import Engine
+from surefoot.live.engine import Engine, Report
 from surefoot.live.fold import Fold
-from surefoot.live.reports import Report
 from surefoot.live.store import MemoryStore, Tx, tx
 
 Patch = Callable[[Any, str, Any], None]
