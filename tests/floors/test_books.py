@@ -26,7 +26,11 @@ def rich(**settings):
 def deep(books):
     """Everything the books hold, copied."""
     plays = {name: getattr(books.plays, name) for name in books.plays.__slots__}
-    quick = {"_usual", "_usual_terms"}  # what is looked up, to be as fast the next time
+    quick = {
+        "_usual",
+        "_usual_starts",
+        "_usual_terms",
+    }  # what is looked up, to be as fast the next time
     slots = [name for kind in type(books).__mro__ for name in getattr(kind, "__slots__", ())]
     own = {name: getattr(books, name) for name in slots if name not in {"plays", "floor", *quick}}
     return copy.deepcopy((plays, own))

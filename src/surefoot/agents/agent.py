@@ -25,7 +25,7 @@ from surefoot.floors import (
     Terms,
     statement,
 )  # fmt: skip
-from surefoot.floors.events import BOOKED
+from surefoot.floors.events import BOOKED, SETTLE
 from surefoot.floors.protocol import check_floor
 from surefoot.policies import MVUCB
 from surefoot.policies.base import Policy, has, score_given
@@ -103,10 +103,8 @@ class Agent:
         first = books.plays.next_id
         try:
             play = self.propose(context, candidates, terms)
-            if play.index < 0:
-                self.open_plays[books.default(terms)] = play, None
-            else:
-                self.open_plays[books.explore(terms)] = play, context
+            explores = play.index >= 0
+            self.open_plays[books.decide(explores, terms)] = play, context if explores else None
         except BaseException:
             self.asking = False
             self._take_back(first)
@@ -210,7 +208,7 @@ class Agent:
                 learner = type(self).__name__ if self.learns_default else None
                 check_unpaid(self.open_plays[number][0], learner)
         books = self.books
-        outcome = books.settle(number, reward)
+        outcome = books.report(number, SETTLE, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             self._warn(number, reward, outcome)
         waiting = self.open_plays.get(number)

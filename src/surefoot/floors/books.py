@@ -31,11 +31,11 @@ if TYPE_CHECKING:
 SAVED = (
     "explorations", "default_plays", "voided", "expired", "breaches", "capped", "mismatches",
 )  # fmt: skip
-COUNTERS = (*SAVED, "pending", "unreported", "known")
-"""What is counted of the plays; the last three also follow from the plays that are kept.
+COUNTERS = (*SAVED, "pending", "unreported")
+"""What is counted of the plays; the last two also follow from the plays that are kept.
 
 ``pending``: explorations with neither reward nor end; ``unreported``: default plays decided and not
-yet reported; ``known``: plays that count as made, explorations not void and defaults reported.
+yet reported.
 """
 
 
@@ -62,8 +62,8 @@ class Books:
     decided, step = staticmethod(decided), staticmethod(step)
 
     __slots__ = (
-        "_usual", "_usual_terms", "account", "coins", "counters", "floor", "high", "low", "plays",
-        "ranges", "required",
+        "_usual", "_usual_starts", "_usual_terms", "account", "coins", "counters", "floor", "high",
+        "low", "plays", "ranges", "required",
     )  # fmt: skip
 
     explorations, default_plays, pending, unreported = (
@@ -72,7 +72,7 @@ class Books:
         _Counter(),
         _Counter(),
     )
-    known, voided, expired = _Counter(), _Counter(), _Counter()
+    voided, expired = _Counter(), _Counter()
     breaches, capped, mismatches = _Counter(), _Counter(), _Counter()
 
     caps: ClassVar[bool]
@@ -96,11 +96,12 @@ class Books:
         """Each range that ever was, in units, with the first play decided under it."""
         self.coins = {coin: floor.unit.quick(coin) for coin in (0.0, 1.0)}
         """The rewards of most plays, in units; the unit stays while the floor may change."""
-        self._usual: dict[Any, Move] = {}
         self._usual_terms: Terms | None = None
-        """What came of plays at these terms, as ``events`` said: of their decision by its name, of
-        open ones by their reward. Most plays have terms and reward of another before them, and a
-        floor's own terms go with its range."""
+        self._usual: dict[Any, Move] = {}
+        self._usual_starts: list[Move | None] = [None, None]
+        """What came of plays at these terms, as ``events`` said: of open ones by their reward, of
+        decisions by whether they explore. Most plays have terms and reward of another before them,
+        and a floor's own terms go with its range."""
 
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth, as the books stand."""
@@ -121,92 +122,95 @@ class Books:
 
     def explore(self, terms: Terms) -> int:
         """Book that an exploration was decided; returns its play id."""
-        return self._decide("explore", True, terms)
+        return self.decide(True, terms)
 
     def default(self, terms: Terms) -> int:
         """Book that the default was decided; nothing is credited before it is reported."""
-        return self._decide("default", False, terms)
+        return self.decide(False, terms)
 
-    def _decide(self, how: str, explores: bool, terms: Terms) -> int:
-        move = self._usual.get(how) if terms is self._usual_terms else None
+    def decide(self, explores: bool, terms: Terms) -> int:
+        """Book a decision; returns its play id."""
+        move = self._usual_starts[explores] if terms is self._usual_terms else None
         if move is None:
             move = self.decided(explores, terms)
             if self.caps:
-                self._remember(terms, how, move)
+                self._at(terms)
+                self._usual_starts[explores] = move
         # In this order an interrupt leaves at most a play that is counted and never made.
         self.account.book(move)
-        counters = self.counters  # as count does, without a call at every play
+        counters = self.counters
         for name, change in move.counts:
             counters[name] += change
         return self.plays.open(explores, terms)
 
-    def _remember(self, terms: Terms, what: Any, move: Move) -> None:
+    def _at(self, terms: Terms) -> None:
+        """Remember what comes of plays at these terms, and not of others."""
         if terms is not self._usual_terms or len(self._usual) > 100:
-            self._usual_terms, self._usual = terms, {}
-        self._usual[what] = move
+            self._usual_terms, self._usual, self._usual_starts = terms, {}, [None, None]
 
     def settle(self, play: int, reward: Any) -> Outcome:
         """Book a reward: in time, late, or the report that a default play was played."""
-        record = self.plays.get(play)
-        terms, explores = record.terms, record.explores
-        usual = terms is self._usual_terms and record.state is OPEN
-        if usual and (type(reward) is float if explores else reward is None):
+        return self.report(play, SETTLE, reward)
+
+    def report(self, play: int, report: str, reward: Any = None) -> Outcome:
+        """Book one of ``events.REPORTS``; ``reward``: what it paid, of ``settle`` alone."""
+        plays = self.plays
+        record = plays.get(play)
+        terms, move = record.terms, None
+        usual = report is SETTLE and record.state is OPEN
+        usual = usual and (type(reward) is float if record.explores else reward is None)
+        if usual and terms is self._usual_terms:
             move = self._usual.get(reward)
-            if move is not None:
-                return self._take(play, record, move)
-        units = None
-        played = not explores or (record.state is FELL_BACK and terms.high is not None)
-        if reward is not None or not played:  # what a random default paid may follow
-            units = self.coins.get(reward) if type(reward) is float else None
-            if units is None:
-                units = self.floor.unit.quick(reward) if explores else None
-                if units is None:
-                    units = self.floor.read(reward, f"reward of play {play}")
-        return self._report(play, SETTLE, units, reward)
-
-    def _report(
-        self, play: int, report: str, units: int | None = None, reward: Any = None
-    ) -> Outcome:
-        record = self.plays.get(play)
-        low, high = (self.low, self.high) if len(self.ranges) == 1 else self.range_of(play)
-        move = self.step(record, report, units, low, high, self.caps)
-        if move.outcome is None:
-            raise conflict(play, record, report, reward)
-        usual = self.caps and report == SETTLE and record.state is OPEN and len(self.ranges) == 1
-        if usual and (type(reward) is float if record.explores else reward is None):
-            self._remember(record.terms, reward, move)
-        return self._take(play, record, move)
-
-    def _take(self, play: int, record: Record, move: Move) -> Outcome:
-        outcome, event, _, state, reward, _, _, required, counts = move
-        assert outcome is not None
+        if move is None:
+            move = self._judged(play, record, report, reward)
+            if usual and self.caps and len(self.ranges) == 1:
+                self._at(terms)
+                self._usual[reward] = move
+        outcome, event, _, state, units, _, _, required, counts = move
         if event is None:
-            record.reward = reward
+            record.reward = units
         else:
-            self.plays.close(play, state, reward)
+            plays.close(play, state, units)
         counters = self.counters
         for name, change in counts:
             counters[name] += change
         if event is not None:
             self.account.book(move)
             self.required += required
+        assert outcome is not None
         return outcome
+
+    def _judged(self, play: int, record: Record, report: str, reward: Any) -> Move:
+        """What a report comes to; PlayConflict if it contradicts what is booked."""
+        units, explores = None, record.explores
+        played = not explores or (record.state is FELL_BACK and record.terms.high is not None)
+        if report == SETTLE and (reward is not None or not played):  # a random default's may follow
+            units = self.coins.get(reward) if type(reward) is float else None
+            if units is None:
+                units = self.floor.unit.quick(reward) if explores else None
+                if units is None:
+                    units = self.floor.read(reward, f"reward of play {play}")
+        low, high = self.range_of(play)
+        move = self.step(record, report, units, low, high, self.caps)
+        if move.outcome is None:
+            raise conflict(play, record, report, reward)
+        return move
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""
-        return self._report(play, ACKNOWLEDGE)
+        return self.report(play, ACKNOWLEDGE)
 
     def expire(self, play: int) -> Outcome:
         """No reward came in time: book the worst. A default play has nothing to expire."""
-        return self._report(play, EXPIRE)
+        return self.report(play, EXPIRE)
 
     def void(self, play: int) -> Outcome:
         """The play was never made, for good."""
-        return self._report(play, CANCEL)
+        return self.report(play, CANCEL)
 
     def fall_back(self, play: int) -> Outcome:
         """An exploration was decided, but the client played the default instead."""
-        return self._report(play, FALL_BACK)
+        return self.report(play, FALL_BACK)
 
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
@@ -235,6 +239,12 @@ class Books:
         if units is None:
             units = self.floor.read(reward, "reward")
         return share(units, self.low, self.high)
+
+    @property
+    def known(self) -> int:
+        """How many plays count as made: explorations that are not void, defaults reported."""
+        counters = self.counters
+        return counters["explorations"] + counters["default_plays"] - counters["unreported"]
 
     @property
     def asked(self) -> int:
@@ -276,10 +286,8 @@ class Books:
             raise ValueError(f"the account {numbers} does not cover the pending plays")
         books.required = state["required"]
         pending, unreported = plays.waiting()
-        made = state["explorations"] + state["default_plays"] - unreported
-        known = state["plays"].get("known", made)  # a file older than that count
         books.counters = {name: state[name] for name in SAVED}
-        books.counters |= {"pending": pending, "unreported": unreported, "known": known}
+        books.counters |= {"pending": pending, "unreported": unreported}
         return books
 
     @classmethod

@@ -143,21 +143,19 @@ class Row(NamedTuple):
 
 
 TABLE: dict[tuple[Event, bool, State | None], Row] = {
-    (HELD, True, None): Row(OPEN, (("explorations", 1), ("pending", 1), ("known", 1))),
+    (HELD, True, None): Row(OPEN, (("explorations", 1), ("pending", 1))),
     (DEFAULTED, False, None): Row(OPEN, (("default_plays", 1), ("unreported", 1))),
     (REWARDED, True, OPEN): Row(SETTLED, (("pending", -1),)),
     (MISSED, True, OPEN): Row(EXPIRED, (("pending", -1), ("expired", 1))),
     (LATE, True, EXPIRED): Row(SETTLED),
-    (VOIDED, True, OPEN): Row(
-        VOID, (("known", -1), ("pending", -1), ("explorations", -1), ("voided", 1))
-    ),
+    (VOIDED, True, OPEN): Row(VOID, (("pending", -1), ("explorations", -1), ("voided", 1))),
     (VOIDED, False, OPEN): Row(VOID, (("unreported", -1), ("default_plays", -1), ("voided", 1))),
     (VOIDED, False, EXPIRED): Row(VOID, (("default_plays", -1), ("voided", 1))),
     (AS_DEFAULT, True, OPEN): Row(
         FELL_BACK, (("pending", -1), ("explorations", -1), ("default_plays", 1))
     ),
-    (CONFIRMED, False, OPEN): Row(SETTLED, (("known", 1), ("unreported", -1))),
-    (CONFIRMED, False, EXPIRED): Row(SETTLED, (("known", 1),)),
+    (CONFIRMED, False, OPEN): Row(SETTLED, (("unreported", -1),)),
+    (CONFIRMED, False, EXPIRED): Row(SETTLED),
     (VALUED, False, SETTLED): Row(SETTLED),
     (VALUED, True, FELL_BACK): Row(FELL_BACK),
     (LAPSED, False, OPEN): Row(EXPIRED, (("unreported", -1),)),

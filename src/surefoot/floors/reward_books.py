@@ -90,11 +90,23 @@ class RewardBooks(Books):
     account: Account
     floor: LinearFloor
     caps = True
+    _own_terms: Terms | None = None
+    """Those of the floor's constant default, once they were asked for."""
+
+    def terms(self, default: Any = None) -> Terms:
+        """What the next play is worth."""
+        if default is not None:
+            return self.floor.terms(default)
+        found = self._own_terms
+        if found is None:
+            found = self._own_terms = self.floor.terms()
+        return found
 
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
-        ahead = 0 if self.floor.checkpoint is None else self.ahead(terms)
-        return self.account.affords(terms.hold - ahead)
+        if self.floor.checkpoint is None:
+            return self.account.affords(terms.hold)
+        return self.account.affords(terms.hold - self.ahead(terms))
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:
         """What a play at these terms tells of the books: slack, held, waiting and ahead."""
@@ -126,7 +138,7 @@ class RewardBooks(Books):
         if self.floor.checkpoint is not None or floor.checkpoint is not None:
             self._check_nothing_ahead()
         low, high = map(floor.unit.floor, floor.reward_range)
-        self.floor, self._usual_terms = floor, None
+        self.floor, self._usual_terms, self._own_terms = floor, None, None
         if (low, high) != (self.low, self.high):
             if self.ranges[-1][0] == self.plays.next_id:
                 del self.ranges[-1]
@@ -167,6 +179,7 @@ class RewardBooks(Books):
     def set_reserve(self, reserve: int) -> None:
         """Let the reserve be so many units, whatever it was."""
         self.floor = self.floor.with_reserve(self.floor.unit.decimal(reserve))
+        self._own_terms = None
         self.account.reserve = reserve
 
     def snapshot(self) -> dict[str, Any]:

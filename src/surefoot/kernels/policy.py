@@ -251,8 +251,8 @@ class IndexPolicy(KernelPolicy):
             return compiled[BEST](turn, *self._parts)  # type: ignore[no-any-return]
         if allowed is not None:
             return super().peek(turn, allowed)
-        kernels = self._index
-        scale = kernels.scale(self.record, turn)
+        record, state, index_of = self.record, self._state, self._index.index
+        scale = self._index.scale(record, turn)
         if scale > self._reach:
             self._look_ahead(turn + 1 + (turn >> SHIFT))
         if self._stale:
@@ -260,11 +260,16 @@ class IndexPolicy(KernelPolicy):
                 self._ceilings[arm] = self._ceiling(arm)
             self._stale.clear()
         leader = int(self._ceilings.argmax())
-        score = kernels.index(self.record, self._state, leader, scale, -math.inf)
+        score = index_of(record, state, leader, scale, -math.inf)
         near = (self._ceilings >= score).nonzero()[0].tolist()
         if len(near) == 1:
             return leader, score
-        return registry.argmax(self.record, self._state, turn, near)
+        chosen, top = -1, -math.inf  # registry.argmax of these few, whose kernels are at hand
+        for arm in near:
+            score = index_of(record, state, arm, scale, top)
+            if chosen < 0 or score > top:
+                chosen, top = arm, score
+        return chosen, top
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""

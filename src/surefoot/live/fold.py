@@ -17,7 +17,6 @@ from surefoot._json_values import from_json, to_json
 from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
-from surefoot.floors.books import COUNTERS
 from surefoot.floors.events import Counts, counts_of
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.kernels import KernelPolicy
@@ -118,7 +117,7 @@ class Fold:
     def check(self, asked: Request) -> tuple[Any, list[int] | None, Terms]:
         """What the agent is to be asked, the arms by number; an error where it cannot be."""
         agent, allowed = self.agent, asked.allowed
-        terms = self.books.floor.terms(asked.default)
+        terms = self.books.terms(asked.default)
         context = agent.checked_context(asked.context)
         if self.removed:
             allowed = self._allowed(allowed)
@@ -376,13 +375,16 @@ class Fold:
     def state(self) -> dict[str, Any]:
         """JSON-able state."""
         books, body = self.books, saving.agent_to_json(self.agent)
-        counters = {name: books.counters[name] for name in COUNTERS if name != "known"}
         return {
             "experiment": self.experiment,
             "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
             "opened": self.opened,
             "body": {key: body[key] for key in body if key not in ("books", "open")},
-            "counters": {**counters, "required": books.required, "next_id": books.plays.next_id},
+            "counters": {
+                **books.counters,
+                "required": books.required,
+                "next_id": books.plays.next_id,
+            },
             "removed": sorted(self.removed),
             "endowments": self.endowments,
             "waiting": {
