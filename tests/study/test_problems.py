@@ -27,7 +27,7 @@ def test_the_agents_are_the_papers():
     assert isinstance(ucb1, Plain)
     assert ucb1.measured
     assert isinstance(conucb, ConUCB)
-    assert (conucb.delta, conucb.radius, conucb.scale) == (1 / 400, "iterated", "paper")
+    assert conucb.settings == {"delta": 1 / 400, "radius": "iterated", "scale": "paper"}
     for agent in agents.values():
         assert (float(agent.floor.default), float(agent.floor.alpha)) == (0.7, 0.1)
         assert len(agent.arms) == 5

@@ -78,6 +78,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = N
     damaged or of an unknown version, and InvalidInput if the file is missing.
 
     >>> import tempfile, os
+    >>> from surefoot import UCB1
     >>> agent = GenCB(UCB1(2), RewardFloor(default=0.5, alpha=0.5), seed=1)
     >>> play = agent.select()
     >>> with tempfile.TemporaryDirectory() as folder:
