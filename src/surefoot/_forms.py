@@ -7,12 +7,13 @@ from types import UnionType
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 
 REMEDY = "pass what to_json() of this version of surefoot returned"
 
 
-def checked_form(form: Any, what: str, kinds: Mapping[str, type | UnionType]) -> dict[str, Any]:
+def checked_form(form: Any, what: str, kinds: Mapping[str, type | UnionType]) -> JsonObject:
     """The dict, if it has exactly these keys with values of these types; else InvalidInput.
 
     A bool is an int here only where a bool is asked for.

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import warnings
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -12,6 +12,7 @@ import numpy as np
 
 from surefoot._exact import exact, exact_range, shown, unlabelled
 from surefoot._labels import Label
+from surefoot._types import Default, JsonObject, Number, Seed
 from surefoot.agents import policy_checks
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
@@ -49,7 +50,7 @@ class Agent:
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
 
-    def __init__(self, policy: Policy, floor: Floor, seed: Any = None) -> None:
+    def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
         self.actions = Actions(policy)
         self.arms: tuple[Label, ...] = self.actions.arms
         check_floor(floor)
@@ -81,7 +82,10 @@ class Agent:
         raise NotImplementedError
 
     def select(
-        self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None
+        self,
+        context: Any = None,
+        allowed: Iterable[Label] | None = None,
+        default: Default | None = None,
     ) -> Play:
         """Decide one play.
 
@@ -161,7 +165,7 @@ class Agent:
         n: int,
         context: Any = None,
         allowed: Iterable[Label] | None = None,
-        default: Any = None,
+        default: Default | None = None,
     ) -> list[Play]:
         """Decide n plays in a row on the same account, before any of them is reported.
 
@@ -180,7 +184,9 @@ class Agent:
             raise
         return plays
 
-    def update(self, play: Play | int, reward: Any = None, base_rewards: Any = None) -> Outcome:
+    def update(
+        self, play: Play | int, reward: Number | None = None, base_rewards: Any = None
+    ) -> Outcome:
         """Report what a play brought: an exploration's reward, or that the default was played.
 
         A default play is credited here: at its known value; a default of an interval counts at
@@ -255,10 +261,10 @@ class Agent:
         booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
 
-    def _default_paid(self, reward: Any) -> None:
+    def _default_paid(self, reward: Number | None) -> None:
         """Take in the report of a default play; ``reward``: None if the report has none."""
 
-    def _warn(self, number: int, reward: Any, outcome: Outcome) -> None:
+    def _warn(self, number: int, reward: Number | None, outcome: Outcome) -> None:
         low, high = self.floor.reward_range
         record = self.books.plays.get(number)
         if not record.explores or record.state is State.FELL_BACK:
@@ -333,13 +339,13 @@ class Agent:
         books.change(**settings)
         self.floor = books.floor
 
-    def add_reserve(self, amount: Any) -> None:
+    def add_reserve(self, amount: Number) -> None:
         """Let ``amount`` more be lost from now on."""
         books = self._changeable()
         books.add_reserve(amount)
         self.floor = books.floor
 
-    def withdraw_reserve(self, amount: Any) -> None:
+    def withdraw_reserve(self, amount: Number) -> None:
         """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
         books = self._changeable()
         books.withdraw_reserve(amount)
@@ -388,12 +394,12 @@ class Agent:
 
         save(self, path)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
         return {}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+    def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; ``policy``: None for an agent that builds its own."""
         settings: Any = {"policy": policy, "floor": floor, **config}
         return cls(**settings)
@@ -464,7 +470,7 @@ class Agent:
         ))  # fmt: skip
         return play
 
-    def policy_reward(self, reward: Any) -> float:
+    def policy_reward(self, reward: Number | None) -> float:
         """The reward as the policy learns it: cut to the upper end of the range."""
         if self.unit_rewards:
             return self.books.unit_reward(reward)
@@ -506,8 +512,8 @@ class Agent:
             )
         return number
 
-    def _closed(self, number: int, report: Any) -> Outcome:
-        outcome: Outcome = report(number)
+    def _closed(self, number: int, report: Callable[[int], Outcome]) -> Outcome:
+        outcome = report(number)
         if outcome is BOOKED:
             self.open_plays.pop(number, None)
         return outcome
@@ -529,7 +535,7 @@ def check_agreement(policy: Policy, floor: Floor) -> None:
         )
 
 
-def seeded(seed: Any) -> np.random.SeedSequence:
+def seeded(seed: Seed) -> np.random.SeedSequence:
     """The seed sequence of an agent or a study; None takes fresh entropy."""
     try:
         return np.random.SeedSequence(seed)

@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject, Seed
 from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
@@ -62,7 +63,7 @@ class GenCB(Agent):
         self,
         policy: Policy,
         floor: Floor,
-        seed: Any = None,
+        seed: Seed = None,
         default_competes: bool | None = None,
     ) -> None:
         super().__init__(policy, floor, seed)
@@ -86,12 +87,12 @@ class GenCB(Agent):
         self.default_competes = competes and comparable
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+    def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; files of earlier releases may ask for what is refused now."""
         given: Any = policy
         return cls(given, floor, default_competes=config["default_competes"] and None)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
         return {"default_competes": self.default_competes}
 

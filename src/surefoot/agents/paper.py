@@ -4,13 +4,14 @@ from __future__ import annotations
 
 from typing import Any
 
+from surefoot._types import Default, Number, Seed
 from surefoot.agents.gencb import GenCB
 from surefoot.floors import MeanVarianceFloor, RewardFloor
 from surefoot.oracles import as_oracle
 from surefoot.policies import C2UCB, MVUCB, UCB1, LinUCB
 
 
-def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB:
+def gencb_cmab(n_arms: int, default: Default, alpha: Number, seed: Seed = None) -> GenCB:
     """GenCB-CMAB: GenCB over UCB1 on ``n_arms`` regular arms with rewards in [0, 1].
 
     Source: Du, Wang, Huang 2021, Algorithm GenCB-CMAB (supplement). ``default``: mu0, the
@@ -31,7 +32,9 @@ def gencb_cmab(n_arms: int, default: Any, alpha: Any, seed: Any = None) -> GenCB
     return GenCB(UCB1(n_arms), RewardFloor(default, alpha), seed, default_competes=False)
 
 
-def gencb_clb(arms: Any, default: Any, alpha: Any, seed: Any = None, **options: Any) -> GenCB:
+def gencb_clb(
+    arms: Any, default: Default, alpha: Number, seed: Seed = None, **options: Any
+) -> GenCB:
     """GenCB-CLB: GenCB over LinUCB with rewards in [0, 1].
 
     Source: Du, Wang, Huang 2021, Algorithm GenCB-CLB (supplement). ``arms``: features, shape
@@ -53,7 +56,7 @@ def gencb_clb(arms: Any, default: Any, alpha: Any, seed: Any = None, **options: 
 
 
 def gencb_cccb(
-    base_arms: Any, oracle: Any, default: Any, alpha: Any, seed: Any = None, **options: Any
+    base_arms: Any, oracle: Any, default: Default, alpha: Number, seed: Seed = None, **options: Any
 ) -> GenCB:
     """GenCB-CCCB: GenCB over C2UCB, base arms paying in [0, 1] and super arms their sum.
 
@@ -82,7 +85,7 @@ def gencb_cccb(
     return GenCB(policy, RewardFloor(default, alpha, (0, most)), seed, default_competes=False)
 
 
-def mv_cucb(n_arms: int, default: Any, alpha: Any, rho: Any, seed: Any = None) -> GenCB:
+def mv_cucb(n_arms: int, default: Default, alpha: Number, rho: Number, seed: Seed = None) -> GenCB:
     """MV-CUCB: MV-UCB on ``n_arms`` regular arms with rewards in [0, 1], the mean-variance kept.
 
         explore at play t  iff  (t-1)*MV_{t-1} - 2 >= (1-alpha)*rho*mu0*t

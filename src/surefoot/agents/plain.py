@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
+from surefoot._types import JsonObject, Seed
 from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.floors import Floor, RewardFloor, Terms
@@ -30,16 +31,16 @@ class Plain(Agent):
 
     gate: ClassVar[str] = "none"
 
-    def __init__(self, policy: Policy, floor: Floor | None = None, seed: Any = None) -> None:
+    def __init__(self, policy: Policy, floor: Floor | None = None, seed: Seed = None) -> None:
         self.measured = floor is not None
         super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
         return {"measured": self.measured}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+    def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``."""
         given: Any = policy
         return cls(given, floor if config["measured"] else None)

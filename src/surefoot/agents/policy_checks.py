@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.policies.base import Policy
 
 LOOKS = frozenset({0, *(2**k for k in range(11))})
 """The turns at which ``best`` is compared with ``select``."""
@@ -49,7 +50,7 @@ def rows_of(context: Any) -> int | None:
         return None
 
 
-def doubted(policy: Any) -> bool:
+def doubted(policy: Policy) -> bool:
     """Whether ``best`` may differ from ``select``: both are checked then.
 
     So it is with a class outside this library, or with two methods of different classes.
@@ -58,7 +59,7 @@ def doubted(policy: Any) -> bool:
     return homes[0] is not homes[1] or not homes[0].__module__.startswith("surefoot.")
 
 
-def _home(policy: Any, method: str) -> type:
+def _home(policy: Policy, method: str) -> type:
     """The class that a policy's method is of."""
     line = type(policy).__mro__
     return next((one for one in line if method in vars(one)), type(policy))

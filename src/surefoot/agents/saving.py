@@ -14,6 +14,7 @@ from surefoot import oracles
 from surefoot._exact import shown
 from surefoot._files import checked_path, replacing
 from surefoot._json_values import from_json, to_json
+from surefoot._types import JsonObject
 from surefoot.agents.agent import Agent
 from surefoot.agents.gencb import GenCB
 from surefoot.agents.plain import Plain
@@ -26,13 +27,16 @@ from surefoot.policies.base import Policy, arms_of
 
 FORMAT = "surefoot-agent"
 VERSION = 2
-_ORACLES: dict[str, Any] = {
+_ORACLES: dict[str, type[Structure]] = {
     name: one
     for name, one in vars(oracles).items()
     if isinstance(one, type) and issubclass(one, Structure)
 }
 # Of ours alone: a floor of one's own is read by its class, which ``load`` is given.
-_FLOORS: dict[str, Any] = {"RewardFloor": RewardFloor, "MeanVarianceFloor": MeanVarianceFloor}
+_FLOORS: dict[str, type[RewardFloor | MeanVarianceFloor]] = {
+    "RewardFloor": RewardFloor,
+    "MeanVarianceFloor": MeanVarianceFloor,
+}
 
 
 def save(agent: Agent, path: str | PathLike[str]) -> None:
@@ -99,7 +103,7 @@ def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = N
         ) from error
 
 
-def _read(path: Path) -> dict[str, Any]:
+def _read(path: Path) -> JsonObject:
     """The body of a saved file, if file and checksum are what ``save`` writes."""
     if path.is_dir():
         raise DamagedFile(f"{path} is not a saved agent: it is a folder")
@@ -129,7 +133,7 @@ def _read(path: Path) -> dict[str, Any]:
     return body
 
 
-def agent_to_json(agent: Agent) -> dict[str, Any]:
+def agent_to_json(agent: Agent) -> JsonObject:
     """An agent as JSON; InvalidInput for what cannot be saved."""
     policy, name = agent.policy, type(agent).__name__
     kinds = _kinds(name)
@@ -158,7 +162,7 @@ def agent_to_json(agent: Agent) -> dict[str, Any]:
     }
 
 
-def _said(config: dict[str, Any], what: str) -> Any:
+def _said(config: JsonObject, what: str) -> Any:
     """Settings as JSON; an oracle of ours by its class and its own settings."""
     plain = {
         key: {"oracle": type(value).__name__, **value.config()}
@@ -169,9 +173,9 @@ def _said(config: dict[str, Any], what: str) -> Any:
     return to_json(plain, f"config() of {what}")
 
 
-def _heard(packed: Any) -> dict[str, Any]:
+def _heard(packed: Any) -> JsonObject:
     """The inverse of ``_said``."""
-    config: dict[str, Any] = from_json(packed)
+    config: JsonObject = from_json(packed)
     for key, value in config.items():
         if isinstance(value, dict) and "oracle" in value:
             settings = dict(value)
@@ -179,12 +183,12 @@ def _heard(packed: Any) -> dict[str, Any]:
     return config
 
 
-def _kinds(name: str) -> dict[str, Any]:
+def _kinds(name: str) -> dict[str, type[Agent]]:
     """The classes of agents that can be saved, by name; all of them if ``name`` needs them.
 
     The comparators are a layer above: they are imported only for a file that names one.
     """
-    kinds: dict[str, Any] = {"GenCB": GenCB, "Plain": Plain}
+    kinds: dict[str, type[Agent]] = {"GenCB": GenCB, "Plain": Plain}
     if name not in kinds:
         above = importlib.import_module("surefoot.comparators")
         kinds |= {one: getattr(above, one) for one in above.__all__}
@@ -196,7 +200,7 @@ def _listed(names: Iterable[str]) -> str:
     return f"{', '.join(most)} or {last}"
 
 
-def agent_from_json(body: dict[str, Any], policy: Policy | None, own_floor: Any = None) -> Agent:
+def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = None) -> Agent:
     """The inverse of ``agent_to_json``; ``policy``: a fresh one, if it is the user's own."""
     floor = _floor(body["floor"], own_floor)
     kind, saved = body["agent"], body["policy"]
@@ -219,7 +223,7 @@ def agent_from_json(body: dict[str, Any], policy: Policy | None, own_floor: Any 
     return agent
 
 
-def _floor(saved: dict[str, Any], own: Any) -> Floor:
+def _floor(saved: JsonObject, own: Any) -> Floor:
     """A floor of the saved kind: the class of one's own has to be given."""
     config = dict(saved)
     kind = config.pop("kind")
@@ -254,7 +258,7 @@ def _restore(policy: Policy, state: Any, own: bool) -> None:
         ) from error
 
 
-def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
+def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:
     """A policy of the saved kind: one of ours is built, the user's own has to be given."""
     kind, config = saved["kind"], saved["config"]
     if config is not None:
@@ -278,19 +282,19 @@ def _fresh(saved: dict[str, Any], policy: Policy | None) -> Policy:
     return policy
 
 
-def _row(play: Play) -> dict[str, Any]:
+def _row(play: Play) -> JsonObject:
     choice = None if play.choice is None else to_json(list(play.choice), "choice")
     arm = to_json(play.arm, "arm")
     return {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
 
 
-def _unrow(row: dict[str, Any]) -> Play:
+def _unrow(row: JsonObject) -> Play:
     choice = None if row["choice"] is None else Choice(*from_json(row["choice"]))
     terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), from_json(row["arm"])
     return Play(**{**row, "arm": arm, "terms": terms, "reason": reason, "choice": choice})
 
 
-def _is_whole(body: dict[str, Any], checksum: Any) -> bool:
+def _is_whole(body: JsonObject, checksum: Any) -> bool:
     try:
         return bool(_digest(_canonical(body)) == checksum)
     except ValueError:  # it holds a NaN, which save never writes

@@ -13,6 +13,7 @@ import typer
 
 from surefoot._files import checked_path, replacing
 from surefoot._redact import redacted
+from surefoot._types import JsonObject
 from surefoot.cli._commands import Commands, help_of_group, reason
 from surefoot.cli._terminal import Unwritten, echo, telling
 from surefoot.errors import DamagedFile, InvalidInput, SurefootError
@@ -167,7 +168,7 @@ def _report(
     account: str | None,
     head: str | None = None,
     counts: _Counts | None = None,
-) -> dict[str, Any]:
+) -> JsonObject:
     """What the verifier finds; InvalidInput for anything but a ledger."""
     from surefoot import verifier
 
@@ -296,7 +297,7 @@ class _Counts:
 
 
 @telling()
-def _show(report: dict[str, Any], monitors: Monitors) -> None:
+def _show(report: JsonObject, monitors: Monitors) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
@@ -315,7 +316,7 @@ def _show(report: dict[str, Any], monitors: Monitors) -> None:
         console.print(line, soft_wrap=True)
 
 
-def _account_table(report: dict[str, Any]) -> Padding:
+def _account_table(report: JsonObject) -> Padding:
     leases, places = report["leases"], report["unit_places"]
     amounts = {name: report[name] for name in ("posted", "held")}
     amounts |= {"held by leases": leases["held"]}
@@ -325,7 +326,7 @@ def _account_table(report: dict[str, Any]) -> Padding:
     return _table({name: _amount(units, places) for name, units in amounts.items()}, counts)
 
 
-def _experiment_table(standing: dict[str, Any], places: int) -> Padding:
+def _experiment_table(standing: JsonObject, places: int) -> Padding:
     from surefoot.live.standings import COUNTED, NOTED
 
     default = standing["default"]
@@ -344,11 +345,11 @@ def _amount(units: int, places: int, form: str = ",f") -> str:
     return f"{Decimal(units).scaleb(-places):{form}}"
 
 
-def _decimals(report: dict[str, Any]) -> dict[str, Any]:
+def _decimals(report: JsonObject) -> JsonObject:
     """A report whose amounts are decimal strings, as they are printed."""
     names = ("posted", "held", "reserve", "available", "minimum_slack", "earned", "required")
 
-    def plain(part: dict[str, Any]) -> dict[str, Any]:
+    def plain(part: JsonObject) -> JsonObject:
         amounts = {name: part[name] for name in names if name in part}
         places = report["unit_places"]
         return part | {name: _amount(units, places, "f") for name, units in amounts.items()}

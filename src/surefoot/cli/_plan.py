@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
 from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
 from surefoot.errors import InvalidInput
@@ -125,7 +126,7 @@ def _plausible(
     return list(spaced(*means, arms=10 if arms is None else arms))
 
 
-def _show(prospects: OutlookFindings, summary: dict[str, Any], out: Path) -> None:
+def _show(prospects: OutlookFindings, summary: JsonObject, out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
     from surefoot.study.numbers import amount, full, percent
     from surefoot.study.outlook import PLAUSIBLE

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
+from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
 from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
 from surefoot.errors import InvalidInput
@@ -176,7 +177,7 @@ def _subject(
     return own(file, default, arm or "arm", reward or "reward", spelling)
 
 
-def _show(findings: BacktestFindings, summary: dict[str, Any], out: Path) -> None:
+def _show(findings: BacktestFindings, summary: JsonObject, out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
     from surefoot.study.backtest import GUARDED
     from surefoot.study.numbers import amount, full, percent, scale

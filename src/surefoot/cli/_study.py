@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 from typer.core import TyperGroup
 
+from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
 from surefoot.cli._terminal import (
     drawing,
@@ -236,7 +237,7 @@ def _tell_kept(store: Store, total: int, stopped: bool) -> None:
 
 
 @telling()
-def _show(summary: dict[str, Any], out: Path) -> None:
+def _show(summary: JsonObject, out: Path) -> None:
     """The verdicts summed up, and the summary as one table a panel, on stdout."""
     from rich.console import Console
 
@@ -271,7 +272,7 @@ def _show(summary: dict[str, Any], out: Path) -> None:
     console.print(f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False)
 
 
-def _unproved(panel: dict[str, Any]) -> Iterator[str]:
+def _unproved(panel: JsonObject) -> Iterator[str]:
     """A line for each claim that does not hold or is not decided; one for all, if runs lack."""
     from surefoot.study.verdict import few
 

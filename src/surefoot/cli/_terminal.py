@@ -13,6 +13,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import typer
 
+from surefoot._types import JsonObject
+
 if TYPE_CHECKING:
     from rich.console import Console
     from rich.progress import Progress
@@ -152,7 +154,7 @@ def _bar(what: str) -> Progress:
 
 def carry_out(
     asked: A, found_in: Callable[[A], F], out: Path, overwrite: bool, workers: int | None
-) -> tuple[F, dict[str, Any]]:
+) -> tuple[F, JsonObject]:
     """Do the runs of a backtest or a plan, and write what is found in them to a folder."""
     from surefoot.study.experiment import claim, write
 

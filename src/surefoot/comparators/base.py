@@ -11,6 +11,7 @@ from typing import Any, ClassVar, Self
 
 from surefoot._exact import exact, exact_range, shown
 from surefoot._labels import Label
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.actions import Action
 from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
@@ -32,12 +33,12 @@ class Comparator(Agent):
     builds_policy: ClassVar[bool] = True
     default_setting: ClassVar[str] = "default"
     """The argument of the class that its floor's default comes from."""
-    settings: dict[str, Any]
+    settings: JsonObject
     """Its own settings, JSON-able."""
     floor: RewardFloor
 
     def __init__(
-        self, policy: Policy, default: Any, alpha: Any, reward_range: Any, seed: Any
+        self, policy: Policy, default: Any, alpha: Number, reward_range: Any, seed: Seed
     ) -> None:
         if default is None:
             raise InvalidInput(
@@ -47,14 +48,14 @@ class Comparator(Agent):
         super().__init__(policy, RewardFloor(default, alpha, reward_range), seed)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any], floor: Floor, policy: Policy | None) -> Self:
+    def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; it builds its policy itself."""
         kept: Any = floor
         own = {cls.default_setting: kept.default, **unflat(config)}
         settings: Any = {"alpha": kept.alpha, "reward_range": kept.reward_range, **own}
         return cls(**settings)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings, but for those of the floor."""
         return {"arms": list(self.arms), **self.settings}
 
@@ -129,7 +130,7 @@ class UnknownDefault(Comparator):
     default_setting: ClassVar[str] = "default_range"
 
     def __init__(
-        self, policy: Policy, default_range: Any, alpha: Any, reward_range: Any, seed: Any
+        self, policy: Policy, default_range: Any, alpha: Number, reward_range: Any, seed: Seed
     ) -> None:
         paid = _paid_within(default_range, reward_range)
         Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
@@ -170,7 +171,7 @@ def needed(horizon: Any) -> int:
     return whole(horizon, "horizon", 1)
 
 
-def failure(delta: Any) -> float:
+def failure(delta: Number) -> float:
     """The probability with which the bounds may fail, if it is one."""
     value = float(exact(delta, "delta"))
     if not 1e-200 < value < 1:  # below, 1/delta leaves the floats

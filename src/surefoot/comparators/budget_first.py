@@ -9,6 +9,7 @@ from typing import Any
 
 from surefoot._exact import exact
 from surefoot._labels import arm_labels
+from surefoot._types import Number, Seed
 from surefoot.agents.play import Play, Reason
 from surefoot.comparators.base import Comparator, failure, needed
 from surefoot.comparators.conucb import record_of
@@ -46,14 +47,14 @@ class BudgetFirst(Comparator):
     def __init__(
         self,
         n_arms: int | None = None,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         horizon: int | None = None,
         delta: float | None = None,
         *,
         arms: Sequence[Any] | None = None,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
     ) -> None:
         self.horizon = needed(horizon)
         self.delta = failure(min(0.5, 1 / self.horizon) if delta is None else delta)

@@ -11,6 +11,7 @@ import numpy as np
 from surefoot._exact import shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import UnknownDefault, needed
 from surefoot.comparators.ellipsoid import (
@@ -63,17 +64,17 @@ def _best(
     policy: C3UCBRecord,
     state: Any,
     m: int,
-    key: Any = None,
-    context: Any = None,
-    allowed: Any = None,
-) -> Any:
+    key: object = None,
+    context: object = None,
+    allowed: object = None,
+) -> tuple[int, float]:
     draw_up(policy, state, m)
     top_k(state[SCORES], policy.k, state[MEMBERS])
     return 0, total(state[SCORES], state[MEMBERS])
 
 
 @jittable
-def draw_up(policy: Any, state: Any, m: int) -> None:
+def draw_up(policy: C3UCBRecord, state: Any, m: int) -> None:
     """The base arms' bounds at turn m, cut to [0, 1]."""
     radius = beta(policy, state, m)
     state[NOW][0] = radius
@@ -161,14 +162,14 @@ class C3UCB(ByEllipsoid):
         self,
         base_arms: Any,
         oracle: Any,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
         ridge: Ridge | None = None,
-        reward_range: tuple[Any, Any] | None = None,
-        seed: Any = None,
+        reward_range: tuple[Number, Number] | None = None,
+        seed: Seed = None,
         **old: Any,
     ) -> None:
         features = feature_rows(base_arms, "base_arms")
@@ -233,8 +234,8 @@ class SuperArms(Linear):
 
 
 def combinatorial(
-    features: Any, oracle: Any, labels: Any, delta: Any, options: Ridge, kind: Any = SuperArms
-) -> tuple[Any, dict[str, Any]]:
+    features: Any, oracle: Any, labels: Any, delta: Number, options: Ridge, kind: Any = SuperArms
+) -> tuple[Any, JsonObject]:
     """The policy of C3UCB and its settings, from what a user gave."""
     checked = as_oracle(oracle, n_base=getattr(oracle, "n_base", None) or len(features))
     if checked.n_base not in (None, len(features)) or checked.size[1] > len(features):
@@ -284,15 +285,15 @@ class C3UCBUnknown(ByEllipsoid, UnknownDefault):
         self,
         base_arms: Any,
         oracle: Any,
-        alpha: Any = 0.05,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         horizon: int | None = None,
         *,
         labels: Sequence[Any] | None = None,
         ridge: Ridge | None = None,
-        default_range: tuple[Any, Any] | None = None,
-        reward_range: tuple[Any, Any] | None = None,
-        seed: Any = None,
+        default_range: tuple[Number, Number] | None = None,
+        reward_range: tuple[Number, Number] | None = None,
+        seed: Seed = None,
         **old: Any,
     ) -> None:
         self.horizon = needed(horizon)
@@ -306,7 +307,7 @@ class C3UCBUnknown(ByEllipsoid, UnknownDefault):
         low, high = paid if default_range is None else default_range
         self._paid = float(low), float(high)
 
-    def _default_paid(self, reward: Any) -> None:
+    def _default_paid(self, reward: Number | None) -> None:
         plays, total = self.bounds.paid
         self.bounds.paid = [plays + 1.0, total + self.policy_reward(reward)]
 

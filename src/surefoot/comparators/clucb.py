@@ -7,6 +7,7 @@ from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
 from surefoot._exact import exact_range, shown
+from surefoot._types import Number, Seed
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import UnknownDefault
 from surefoot.comparators.ellipsoid import (
@@ -49,10 +50,10 @@ def _best(
     policy: CLUCBRecord,
     state: Any,
     m: int,
-    key: Any = None,
-    context: Any = None,
-    allowed: Any = None,
-) -> Any:
+    key: object = None,
+    context: object = None,
+    allowed: object = None,
+) -> tuple[int, float]:
     state[NOW][0] = beta(policy, state, m)
     _ridge.scores(state, policy.features, state[NOW][0], state[SCORES])
     chosen = _ridge.first_best(state[SCORES])
@@ -117,15 +118,15 @@ class CLUCB(ByEllipsoid):
     def __init__(
         self,
         arms: Any,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
         ridge: Ridge | None = None,
         clip: bool = True,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
         **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")
@@ -173,14 +174,14 @@ class CLUCBUnknown(ByEllipsoid, UnknownDefault):
         self,
         arms: Any,
         default_features: Any,
-        alpha: Any = 0.05,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
         ridge: Ridge | None = None,
-        default_range: tuple[Any, Any] | None = None,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        default_range: tuple[Number, Number] | None = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
         **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")
@@ -195,7 +196,7 @@ class CLUCBUnknown(ByEllipsoid, UnknownDefault):
         self.bounds = Linear(features, labels, record, KERNELS, given.bound)
         super().__init__(self.bounds, default_range, alpha, reward_range, seed)
 
-    def _default_paid(self, reward: Any) -> None:
+    def _default_paid(self, reward: Number | None) -> None:
         lam = self.bounds.plain.ridge
         _ridge.learn(self.bounds.lists, self._default_row, 0, self.policy_reward(reward), lam)
 

@@ -6,6 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any
 
+from surefoot._types import Number, Seed
 from surefoot.agents.play import Play, Reason
 from surefoot.comparators.base import failure
 from surefoot.comparators.clucb import KERNELS, CLUCBRecord
@@ -81,15 +82,15 @@ class CLUCB2(ByEllipsoid):
     def __init__(
         self,
         arms: Any,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         *,
         labels: Sequence[Any] | None = None,
         ridge: Ridge | None = None,
         checkpoint: int = 1,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
         **old: Any,
     ) -> None:
         features = feature_rows(arms, "arms")

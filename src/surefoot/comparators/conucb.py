@@ -8,6 +8,7 @@ from typing import Any, ClassVar, NamedTuple
 
 from surefoot._exact import one_of
 from surefoot._labels import arm_labels
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import Comparator, UnknownDefault, failure
 from surefoot.errors import InvalidInput
@@ -41,7 +42,9 @@ class ConUCBRecord(NamedTuple):
     """Into how many the range of rewards is divided for the sums, see ``kernels.unit_of``."""
 
 
-def _init(policy: ConUCBRecord, n_arms: int) -> Any:
+def _init(
+    policy: ConUCBRecord, n_arms: int
+) -> tuple[list[int], list[int], list[float], list[float]]:
     """Counts, exact sums, and the two bounds of each arm, which change with its plays only."""
     return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms, [0.0] * n_arms
 
@@ -119,15 +122,15 @@ class ConUCB(Comparator):
     def __init__(
         self,
         n_arms: int | None = None,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         radius: str = "iterated",
         scale: str = "paper",
         *,
         arms: Sequence[Any] | None = None,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
     ) -> None:
         record = record_of(len(arm_labels(n_arms, arms)), delta, radius, scale)
         self.settings = {"delta": failure(delta), "radius": radius, "scale": scale}
@@ -140,7 +143,7 @@ class ConUCB(Comparator):
         return pledged + low * (self.books.explorations + 1)
 
 
-def record_of(n_arms: int, delta: Any, radius: str, scale: str) -> ConUCBRecord:
+def record_of(n_arms: int, delta: Number, radius: str, scale: str) -> ConUCBRecord:
     """The record of a radius and scale; InvalidInput where their formula is not defined."""
     chance = failure(delta)
     one_of(radius, "radius", RADII)
@@ -194,15 +197,15 @@ class ConUCBUnknown(UnknownDefault):
     def __init__(
         self,
         n_arms: int | None = None,
-        alpha: Any = 0.05,
+        alpha: Number = 0.05,
         delta: float = 0.001,
         radius: str = "iterated",
         scale: str = "paper",
         *,
         arms: Sequence[Any] | None = None,
-        default_range: tuple[Any, Any] | None = None,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        default_range: tuple[Number, Number] | None = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
     ) -> None:
         count = len(arm_labels(n_arms, arms))
         known = count if radius == "libbandit" else count + 1
@@ -211,7 +214,7 @@ class ConUCBUnknown(UnknownDefault):
         self.bounds = _WithDefault(record, n_arms, arms)
         super().__init__(self.bounds, default_range, alpha, reward_range, seed)
 
-    def _default_paid(self, reward: Any) -> None:
+    def _default_paid(self, reward: Number | None) -> None:
         self.bounds.observe_default(self.books.unit_reward(reward))
 
     def default_score(self, terms: Terms) -> float:
@@ -230,7 +233,9 @@ class ConUCBUnknown(UnknownDefault):
 class _WithDefault(IndexPolicy):
     """The index policy of ConUCB, and what is known of the default's mean."""
 
-    def __init__(self, record: Any, n_arms: int | None, arms: Sequence[Any] | None) -> None:
+    def __init__(
+        self, record: ConUCBRecord, n_arms: int | None, arms: Sequence[Any] | None
+    ) -> None:
         self._default = registry.init(record, 1)
         super().__init__(record, n_arms, arms)
 
@@ -247,11 +252,11 @@ class _WithDefault(IndexPolicy):
         self._default = super()._rescaled(self._default, unit)
         return super()._rescaled(rows, unit)
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state."""
         return {**super().state(), "default": [list(row) for row in self._default]}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         self._default = tuple(list(row) for row in state["default"])
         super().restore(state)

@@ -16,6 +16,7 @@ from typing import Any, ClassVar, NamedTuple
 import numpy as np
 
 from surefoot._jit import jittable
+from surefoot._types import JsonObject, Number
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import Comparator, failure
 from surefoot.floors import Floor
@@ -77,7 +78,7 @@ def add_row(total: Any, features: Any, row: int) -> None:
 
 
 def ellipsoid(
-    features: Features, delta: Any, what: str, options: Ridge, usual: str, rows: int = 1
+    features: Features, delta: Number, what: str, options: Ridge, usual: str, rows: int = 1
 ) -> Given:
     """What follows from a user's options; ``rows``: the most features one turn observes.
 
@@ -103,7 +104,7 @@ class Given(NamedTuple):
     settings: Ellipsoid
     bound: float
     """D."""
-    config: dict[str, Any]
+    config: JsonObject
 
 
 class ByEllipsoid(Comparator):
@@ -113,7 +114,7 @@ class ByEllipsoid(Comparator):
     rows: ClassVar[str] = "arms"
     """The argument of the class that the features come from."""
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """Settings, but for those of the floor."""
         return {self.rows: self.bounds.features, "labels": list(self.arms), **self.settings}
 
@@ -220,12 +221,12 @@ class Linear:
         start = self.kernels.init(self.plain, self.n_arms)
         return not self.turns and [*map(list, self.lists)] == [*map(list, start)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state."""
         more = {name.lstrip("_"): getattr(self, name) for name in self.kept}
         return {"turns": self.turns, "lists": [list(row) for row in self.lists], **more}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         rows = tuple(list(row) for row in state["lists"])
         if [*map(len, rows[:NOW])] != [*map(len, self.lists[:NOW])]:

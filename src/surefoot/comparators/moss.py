@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact_range
 from surefoot._jit import jittable
 from surefoot._labels import arm_labels
+from surefoot._types import Number, Seed
 from surefoot.agents.play import Play
 from surefoot.comparators.base import Comparator, needed
 from surefoot.comparators.conucb import kept_index, no_scale
@@ -38,7 +39,7 @@ def _bonus(level: float, plays: int) -> float:
     return math.sqrt(4.0 / plays * math.log(max(1.0, level / plays)))
 
 
-def _init(policy: MOSSRecord, n_arms: int) -> Any:
+def _init(policy: MOSSRecord, n_arms: int) -> tuple[list[int], list[int], list[float]]:
     """Counts, exact sums, and each arm's index, which changes with its own plays only."""
     return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms
 
@@ -81,13 +82,13 @@ class UnbalancedMOSS(Comparator):
     def __init__(
         self,
         n_arms: int | None = None,
-        default: Any = None,
-        alpha: Any = 0.05,
+        default: Number | None = None,
+        alpha: Number = 0.05,
         horizon: int | None = None,
         *,
         arms: Sequence[Any] | None = None,
-        reward_range: tuple[Any, Any] = (0, 1),
-        seed: Any = None,
+        reward_range: tuple[Number, Number] = (0, 1),
+        seed: Seed = None,
     ) -> None:
         self.horizon = needed(horizon)
         self.settings = {"horizon": self.horizon}

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import Unit, exact, exact_range
+from surefoot._types import Number
 from surefoot.environments._table import Ints, TableArms, listed, table, unit_of
 from surefoot.errors import InvalidInput
 
@@ -30,7 +31,10 @@ class EmpiricalArms(TableArms):
     """
 
     def __init__(
-        self, samples: Any, reward_range: tuple[Any, Any] | None = None, places: int | None = None
+        self,
+        samples: Any,
+        reward_range: tuple[Number, Number] | None = None,
+        places: int | None = None,
     ) -> None:
         numbers = [
             [

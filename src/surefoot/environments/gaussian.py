@@ -7,6 +7,7 @@ from typing import Any
 from scipy import special
 
 from surefoot._exact import exact, exact_range, shown
+from surefoot._types import Number
 from surefoot.environments._table import TableArms, listed, on_lattice, ranks, table, unit_of
 from surefoot.errors import InvalidInput
 
@@ -28,7 +29,9 @@ class GaussianArms(TableArms):
     matter: no draw lies further than 3.7 sd from the given mean.
     """
 
-    def __init__(self, means: Any, sd: Any, reward_range: tuple[Any, Any], places: int = 6) -> None:
+    def __init__(
+        self, means: Any, sd: Any, reward_range: tuple[Number, Number], places: int = 6
+    ) -> None:
         given_means = enumerate(listed(means, "means"))
         centres = [float(exact(mean, f"means[{arm}]")) for arm, mean in given_means]
         each = hasattr(sd, "__len__") and not isinstance(sd, str)

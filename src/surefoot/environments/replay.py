@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, reach, shown
+from surefoot._types import Number
 from surefoot.environments._table import TableArms, TableRecord
 from surefoot.errors import InvalidInput
 
@@ -49,7 +50,7 @@ class ReplayLog(TableArms):
         default: Any = None,
         arm: str = "arm",
         reward: str = "reward",
-        reward_range: tuple[Any, Any] | None = None,
+        reward_range: tuple[Number, Number] | None = None,
     ) -> None:
         frame = _collected(frame)
         labels, values = _labels(_column(frame, arm)), _values(_column(frame, reward))

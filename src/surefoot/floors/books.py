@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
 from surefoot._exact import share
+from surefoot._types import JsonObject, Number
 from surefoot.floors.events import (
     ACKNOWLEDGE,
     CANCEL,
@@ -220,11 +221,11 @@ class Books:
         """Change the floor for the plays to come; each play keeps what it was decided with."""
         raise NotImplementedError
 
-    def add_reserve(self, amount: Any) -> None:
+    def add_reserve(self, amount: Number) -> None:
         """Let more be lost from now on."""
         raise NotImplementedError
 
-    def withdraw_reserve(self, amount: Any) -> None:
+    def withdraw_reserve(self, amount: Number) -> None:
         """Let less be lost from now on."""
         raise NotImplementedError
 
@@ -266,7 +267,7 @@ class Books:
         """Whether a breach has ended the promise for good."""
         return False
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> JsonObject:
         """JSON-able state."""
         return {
             "account": self.account.numbers(),
@@ -276,7 +277,7 @@ class Books:
         }
 
     @classmethod
-    def restored(cls, floor: Any, state: dict[str, Any]) -> Self:
+    def restored(cls, floor: Any, state: JsonObject) -> Self:
         """The inverse of ``snapshot``."""
         plays, numbers = Plays.restored(state["plays"]), state["account"]
         if any(type(number) is not int for number in numbers):

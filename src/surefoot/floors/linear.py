@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 from surefoot.floors.plays import Plays, checked_keep
@@ -44,7 +45,10 @@ class LinearFloor:
     durable: ClassVar[bool] = False
 
     def __init__(
-        self, reward_range: tuple[Any, Any] = (0, 1), reserve: Any = 0, places: int | None = None
+        self,
+        reward_range: tuple[Number, Number] = (0, 1),
+        reserve: Number = 0,
+        places: int | None = None,
     ) -> None:
         self.reward_range = exact_range(reward_range)
         self.reserve = exact(reserve, "reserve")
@@ -124,12 +128,12 @@ class LinearFloor:
         """The same floor with another reserve."""
         return self.from_config({**self.config(), "reserve": str(reserve)})
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings, the ``reserve`` as text among them, as ``from_config`` reads them."""
         raise NotImplementedError
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """The inverse of ``config``, whose values are the arguments unless a class says else."""
         return cls(**config)
 

@@ -8,6 +8,7 @@ from fractions import Fraction
 from typing import Any
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, one_of, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 from surefoot.floors.mean_variance_account import Constants, MeanVarianceAccount
@@ -65,9 +66,9 @@ class MeanVarianceFloor:
     def __init__(
         self,
         default: Any,
-        alpha: Any,
-        rho: Any,
-        reward_range: tuple[Any, Any] = (0, 1),
+        alpha: Number,
+        rho: Number,
+        reward_range: tuple[Number, Number] = (0, 1),
         check: str = "viable",
         places: int | None = None,
     ) -> None:
@@ -209,7 +210,7 @@ class MeanVarianceFloor:
         account = MeanVarianceAccount(self.constants, self.check)
         return MeanVarianceBooks(self, account, Plays(checked_keep(keep)))
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
         low, high = self.reward_range
         return {
@@ -222,7 +223,7 @@ class MeanVarianceFloor:
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> MeanVarianceFloor:
+    def from_config(cls, config: JsonObject) -> MeanVarianceFloor:
         """The inverse of ``config``."""
         low, high = config["reward_range"]
         return cls(

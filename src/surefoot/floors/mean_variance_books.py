@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any
 
 from surefoot._exact import shown
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.books import Books
 from surefoot.floors.events import Terms
@@ -64,11 +65,11 @@ class MeanVarianceBooks(Books):
             "included, and under other terms it may be broken already; start a new agent"
         )
 
-    def add_reserve(self, amount: Any) -> None:
+    def add_reserve(self, amount: Number) -> None:
         """Refused, see ``_no_reserve``."""
         raise _no_reserve(amount)
 
-    def withdraw_reserve(self, amount: Any) -> None:
+    def withdraw_reserve(self, amount: Number) -> None:
         """Refused, see ``_no_reserve``."""
         raise _no_reserve(amount)
 
@@ -81,7 +82,7 @@ class MeanVarianceBooks(Books):
         return self.account.pending >= self.plays.unknown()
 
 
-def _no_reserve(amount: Any) -> InvalidInput:
+def _no_reserve(amount: Number) -> InvalidInput:
     """The error for a reserve: a mean-variance promise is about a rate, not about a sum."""
     return InvalidInput(
         f"amount = {shown(amount)} of reserve: a mean-variance promise has none, it bounds the "

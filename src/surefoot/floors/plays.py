@@ -7,6 +7,7 @@ from collections.abc import Mapping
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors.events import (
     ACKNOWLEDGE,
@@ -97,7 +98,7 @@ class Plays:
         """How many explorations, expired ones included, have no reward yet."""
         return sum(r.explores and r.state is not CAPPED for r in self._live.values())
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> JsonObject:
         """JSON-able state."""
         return {
             "keep": self.keep,
@@ -107,7 +108,7 @@ class Plays:
         }
 
     @classmethod
-    def restored(cls, state: dict[str, Any]) -> Plays:
+    def restored(cls, state: JsonObject) -> Plays:
         """The inverse of ``snapshot``."""
         plays = cls(state["keep"])
         plays.next_id = state["next_id"]

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import TYPE_CHECKING, Any, Protocol, Self
 
 from surefoot._exact import Unit, shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 
@@ -81,11 +82,11 @@ class Floor(Protocol):
     def open(self, keep: int = 100_000) -> Books:
         """Fresh books for one agent; ``keep``: how many closed plays are remembered."""
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings."""
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """The inverse of ``config``."""
 
 

@@ -6,6 +6,7 @@ from decimal import Decimal
 from typing import Any
 
 from surefoot._exact import exact, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.checkpoint import checked_checkpoint
 from surefoot.floors.events import Terms
@@ -75,9 +76,9 @@ class RewardFloor(LinearFloor):
     def __init__(
         self,
         default: Any,
-        alpha: Any,
-        reward_range: tuple[Any, Any] = (0, 1),
-        reserve: Any = 0,
+        alpha: Number,
+        reward_range: tuple[Number, Number] = (0, 1),
+        reserve: Number = 0,
         places: int | None = None,
         against: str = "realised",
         target: Any = None,
@@ -170,7 +171,7 @@ class RewardFloor(LinearFloor):
         kept = {name: getattr(self, name) for name in (*CHANGEABLE, "places")}
         return type(self)(**kept, reserve=reserve)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
         return {
             "default": _written(self.default),
@@ -184,7 +185,7 @@ class RewardFloor(LinearFloor):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> RewardFloor:
+    def from_config(cls, config: JsonObject) -> RewardFloor:
         """The inverse of ``config``."""
         return cls(
             _read(config["default"]),
@@ -232,7 +233,7 @@ def _read(value: Any) -> Any:
     return tuple(map(Decimal, value)) if isinstance(value, list) else Decimal(value)
 
 
-def checked_alpha(alpha: Any) -> Decimal:
+def checked_alpha(alpha: Number) -> Decimal:
     """The fraction one is willing to lose, if it is one."""
     value = exact(alpha, "alpha")
     if not 0 < value < 1:

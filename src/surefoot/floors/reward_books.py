@@ -20,6 +20,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Self
 
 from surefoot._exact import exact, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.books import Books
 from surefoot.floors.checkpoint import still_to_come
@@ -156,12 +157,12 @@ class RewardBooks(Books):
                 "report or void the open ones first"
             )
 
-    def add_reserve(self, amount: Any) -> None:
+    def add_reserve(self, amount: Number) -> None:
         """Let ``amount`` > 0 more be lost from now on; rounded down to the unit."""
         added = self.floor.unit.floor(_positive(amount))
         self.set_reserve(self.account.reserve + added)
 
-    def withdraw_reserve(self, amount: Any) -> None:
+    def withdraw_reserve(self, amount: Number) -> None:
         """Take ``amount`` > 0 out of the reserve again, rounded up to the unit.
 
         Raises InvalidInput for more than the reserve, or than is available: open plays may lose it.
@@ -182,12 +183,12 @@ class RewardBooks(Books):
         self._own_terms = None
         self.account.reserve = reserve
 
-    def snapshot(self) -> dict[str, Any]:
+    def snapshot(self) -> JsonObject:
         """JSON-able state."""
         return {**super().snapshot(), "ranges": [list(each) for each in self.ranges]}
 
     @classmethod
-    def restored(cls, floor: Any, state: dict[str, Any]) -> Self:
+    def restored(cls, floor: Any, state: JsonObject) -> Self:
         """The inverse of ``snapshot``."""
         books = super().restored(floor, state)
         if "ranges" in state:  # files older than changes have none
@@ -204,7 +205,7 @@ class RewardBooks(Books):
         return self.account.held >= self.plays.holds()
 
 
-def _positive(amount: Any) -> Any:
+def _positive(amount: Number) -> Any:
     value = exact(amount, "amount")
     if value <= 0:
         raise InvalidInput(

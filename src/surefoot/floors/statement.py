@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._exact import shown
 from surefoot._forms import REMEDY, checked_form
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -65,7 +66,7 @@ class Statement:
     promise_void: bool
     """Whether nothing is promised any more: a mean-variance floor saw a reward out of its range."""
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """Its fields as plain JSON: amounts as decimal strings, no floats.
 
         >>> from surefoot.floors import RewardFloor
@@ -82,7 +83,7 @@ class Statement:
     def from_json(cls, form: Any) -> Statement:
         """The inverse of ``to_json``; InvalidInput for anything that it cannot have returned."""
         kinds = {field.name: _KINDS[field.type] for field in fields(cls)}
-        read: dict[str, Any] = dict(checked_form(form, "statement", kinds))
+        read: JsonObject = dict(checked_form(form, "statement", kinds))
         for name in (name for name, kind in kinds.items() if kind is str):
             try:
                 read[name] = Decimal(read[name])

@@ -11,6 +11,7 @@ import numpy as np
 
 from surefoot._exact import PLAYS
 from surefoot._labels import arm_labels
+from surefoot._types import JsonObject
 from surefoot.kernels import registry, warm
 from surefoot.kernels.noise import key_from
 from surefoot.kernels.registry import MARGIN
@@ -170,7 +171,7 @@ class KernelPolicy(Registered):
         start = registry.init(self.record, self.n_arms)
         return not self.turns and self.key is None and [*self._lists()] == [*map(list, start)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state."""
         unit = getattr(self.record, "unit", registry.NANO)
         more = {} if unit == registry.NANO else {"unit": int(unit)}
@@ -178,7 +179,7 @@ class KernelPolicy(Registered):
             more["key"] = self.key
         return {"turns": self.turns, "arms": [*self._lists()], **more}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         rows = tuple(list(row) for row in state["arms"])
         if [len(row) for row in rows] != [self.n_arms] * len(self._state):
@@ -190,16 +191,16 @@ class KernelPolicy(Registered):
         if self._width:
             self.count_in(self._width)
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings: the labels and the parameter record."""
         return {"arms": list(self.arms), **self._settings()}
 
-    def _settings(self) -> dict[str, Any]:
+    def _settings(self) -> JsonObject:
         """The parameters that are the user's."""
         return {key: x for key, x in self.record._asdict().items() if key != "unit"}
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """The inverse of ``config``."""
         return cls(**config)
 

@@ -9,7 +9,7 @@ numba the same choice, so the engine's one loop is the text that runs either way
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from typing import Any, NamedTuple
 
 from surefoot._jit import jittable, table
@@ -29,21 +29,21 @@ LARGEST = 1e300
 """Of a policy's constants: an index beyond all floats would tie with that of an unplayed arm."""
 
 
-def no_pledge(policy: Any, state: Any, k: int) -> float:
+def no_pledge(policy: object, state: object, k: int) -> float:
     """For policies whose agent asks for none."""
     return 0.0
 
 
-def unseeded(policy: Any, state: Any, key: int) -> None:
+def unseeded(policy: object, state: object, key: int) -> None:
     """For policies whose updates draw nothing."""
 
 
-def one(policy: Any) -> int:
+def one(policy: object) -> int:
     """A turn plays one arm ..."""
     return 1
 
 
-def itself(policy: Any, state: Any, k: int, i: int) -> int:
+def itself(policy: object, state: object, k: int, i: int) -> int:
     """... the one chosen."""
     return k
 
@@ -165,7 +165,7 @@ def index(policy: Any, state: Any, k: int, s: float, best: float) -> Any:
 
 
 @jittable
-def argmax(policy: Any, state: Any, m: int, arms: Any) -> tuple[int, float]:
+def argmax(policy: Any, state: Any, m: int, arms: Sequence[int]) -> tuple[int, float]:
     """The first arm with the largest index at turn m, and that index."""
     s = scale(policy, m)
     chosen = -1
@@ -179,7 +179,7 @@ def argmax(policy: Any, state: Any, m: int, arms: Any) -> tuple[int, float]:
 
 
 def argmax_kernel(
-    policy: Any, state: Any, m: int, key: Any, context: Any, allowed: Any
+    policy: Any, state: Any, m: int, key: object, context: object, allowed: Sequence[int]
 ) -> tuple[int, float]:
     """``argmax`` as the ``best`` of an index policy."""
     return argmax(policy, state, m, allowed)
@@ -245,7 +245,7 @@ def write(policy: Any, state: Any, k: int, known: Any) -> None:
     LINE_KERNELS[type(policy)].write(policy, state, k, known)
 
 
-def count_and_sum(policy: Any, n_arms: int) -> tuple[list[int], list[int]]:
+def count_and_sum(policy: object, n_arms: int) -> tuple[list[int], list[int]]:
     """State of a policy that needs each arm's plays N and exact sum of rewards S."""
     return [0] * n_arms, [0] * n_arms
 
@@ -263,7 +263,7 @@ def unit_of(width: int) -> float:
 
 
 @jittable
-def add(policy: Any, state: Any, k: int, reward: float) -> None:
+def add(policy: object, state: Any, k: int, reward: float) -> None:
     """Count one reward of arm k and add it, in billionths of the range, to its sum."""
     state[0][k] += 1
     state[1][k] += math.floor(reward * NANO + 0.5)

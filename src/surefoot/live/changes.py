@@ -8,6 +8,7 @@ from __future__ import annotations
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.reward import CHANGEABLE
 from surefoot.live.configuration import SETTINGS, Settings, check_floor, written_floor
@@ -60,7 +61,7 @@ def configure(tx: Tx, engine: Engine, of_floor: dict[str, Any], own: dict[str, A
         raise
 
 
-def endow(tx: Tx, engine: Engine, sign: int, amount: Any, asked: str, own: str | None) -> None:
+def endow(tx: Tx, engine: Engine, sign: int, amount: Number, asked: str, own: str | None) -> None:
     """Add to the reserve, or withdraw from it; ``asked``: the amount as exact text."""
     kind = "endowment.granted" if sign > 0 else "endowment.withdrawn"
     fold = engine.sound(tx)
@@ -73,7 +74,7 @@ def endow(tx: Tx, engine: Engine, sign: int, amount: Any, asked: str, own: str |
         return
     (fold.agent.add_reserve if sign > 0 else fold.agent.withdraw_reserve)(amount)
     moved = fold.account.reserve - before
-    payload: dict[str, Any] = {"amount": abs(moved)}
+    payload: JsonObject = {"amount": abs(moved)}
     payload |= {} if own is None else {"id": own, "asked": asked}
     gate = -moved if moved < 0 else None
     try:

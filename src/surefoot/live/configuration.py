@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 from surefoot._exact import shown
 from surefoot._json_values import from_json
 from surefoot._labels import arm_labels
+from surefoot._types import JsonObject
 from surefoot.agents import GenCB, saving
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
@@ -65,14 +66,14 @@ class Settings(NamedTuple):
         usual = SKIP if why or self.reward_window is None else WORST
         return self._replace(learn_missing=usual)
 
-    def written(self) -> dict[str, Any]:
+    def written(self) -> JsonObject:
         """The same for a configuration; where nothing expires by itself, "skip" is not said."""
         said = self._asdict()
         if self.learn_missing == SKIP and self.reward_window is None:
             del said["learn_missing"]
         return said
 
-    def in_seconds(self) -> dict[str, Any]:
+    def in_seconds(self) -> JsonObject:
         """The settings as a caller writes them, with the window in seconds."""
         window = self.reward_window
         return {**self._asdict(), "reward_window": None if window is None else window / 10**6}
@@ -129,7 +130,7 @@ def check_floor(floor: Any) -> RewardFloor:
     return kept
 
 
-def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:
+def opened(agent: GenCB, settings: Settings) -> JsonObject:
     """The payload of ``experiment.opened``, and of ``experiment.configured``."""
     body = saving.agent_to_json(agent)
     kept = {key: body[key] for key in ("agent", "settings", "floor", "policy", "rng", "turns")}
@@ -137,22 +138,22 @@ def opened(agent: GenCB, settings: Settings) -> dict[str, Any]:
     return {"config": sealed(kept), "floor": written_floor(check_floor(agent.floor))}
 
 
-def written_floor(floor: RewardFloor) -> dict[str, Any]:
+def written_floor(floor: RewardFloor) -> JsonObject:
     """The floor in whole units, as a reader of the ledger needs it."""
     unit = floor.unit
-    known: dict[str, Any] = {"known": "per_play", "value": None, "floor": None}
+    known: JsonObject = {"known": "per_play", "value": None, "floor": None}
     known |= {"hold": None, "deposit": None}
     if floor.default is not None:
         terms = floor.terms()
         known = {"known": "constant" if terms.high is None else "interval", **written_terms(terms)}
     low, high = map(unit.floor, floor.reward_range)
-    rest: dict[str, Any] = {"low": low, "high": high, "reserve": unit.floor(floor.reserve)}
+    rest: JsonObject = {"low": low, "high": high, "reserve": unit.floor(floor.reserve)}
     settings = floor.config()
     rest |= {name: settings[name] for name in ("default", "alpha", "places", "against", "target")}
     return {"kind": "reward", "strict": True, **known, **rest}
 
 
-def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
+def built(config: JsonObject, policy: Policy | None) -> GenCB:
     """The agent that an experiment was opened with; ``policy``: a fresh one of the user's own."""
     floor = RewardFloor.from_config(config["floor"])
     start = {"books": floor.open().snapshot(), "open": [], "paused": False}
@@ -162,7 +163,7 @@ def built(config: dict[str, Any], policy: Policy | None) -> GenCB:
     return agent
 
 
-def with_arms(config: dict[str, Any], labels: list[Any]) -> dict[str, Any]:
+def with_arms(config: JsonObject, labels: list[Any]) -> JsonObject:
     """The configuration with more arms, of which its policy knows nothing yet."""
     agent = built(config, None)
     agent = GenCB(grown(agent.policy, labels), agent.floor)
@@ -197,7 +198,7 @@ def grown(policy: Policy, labels: Iterable[Any]) -> Policy:
     return bigger
 
 
-def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
+def configured(config: JsonObject) -> tuple[GenCB, Settings]:
     """The agent and settings of a ``Live.config``; InvalidInput if it is none."""
     try:
         return built(config, None), settings_of(config)
@@ -210,7 +211,7 @@ def configured(config: dict[str, Any]) -> tuple[GenCB, Settings]:
         ) from None
 
 
-def settings_of(config: dict[str, Any]) -> Settings:
+def settings_of(config: JsonObject) -> Settings:
     """The inverse of what ``opened`` wrote of them; nothing on missing rewards means "skip"."""
     said = config["settings"]
     window, shadow, missing = said["reward_window"], said["shadow"], said.get("learn_missing", SKIP)
@@ -220,8 +221,8 @@ def settings_of(config: dict[str, Any]) -> Settings:
 
 
 def check_same(
-    given: dict[str, Any],
-    stored: list[dict[str, Any]],
+    given: JsonObject,
+    stored: list[JsonObject],
     name: str,
     removed: Container[int] = (),
     usual: Container[str] = (),
@@ -241,7 +242,7 @@ def check_same(
             raise _differs(field, ours.get(field), theirs[0].get(field), name)
 
 
-def check_settings(given: Settings, stored: list[dict[str, Any]], name: str) -> None:
+def check_settings(given: Settings, stored: list[JsonObject], name: str) -> None:
     """As ``check_same``, where no agent is given: of the settings that are not the usual ones."""
     usual, theirs = Settings().in_seconds(), [settings_of(each).in_seconds() for each in stored]
     for field, ours in given.in_seconds().items():
@@ -258,7 +259,7 @@ def _differs(field: str, ours: Any, theirs: Any, name: str) -> InvalidInput:
     )
 
 
-def _fields(config: dict[str, Any]) -> dict[str, Any]:
+def _fields(config: JsonObject) -> JsonObject:
     policy = config["policy"]
     own = from_json(policy["config"]) if policy["config"] is not None else {}
     return {

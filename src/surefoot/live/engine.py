@@ -16,6 +16,7 @@ from functools import partial
 from typing import Any, NamedTuple, TypeVar
 
 from surefoot._exact import exact, short, shown
+from surefoot._types import JsonObject
 from surefoot.agents import GenCB
 from surefoot.agents.actions import Actions
 from surefoot.agents.play import unpaid
@@ -137,7 +138,7 @@ class Engine:
         """InvalidInput in a forked child. Before any lock: a thread of the parent may hold it."""
         check_process(self._process, "agent")
 
-    def start(self, opening: dict[str, Any] | None, asked: Settings) -> None:
+    def start(self, opening: JsonObject | None, asked: Settings) -> None:
         """Recover the experiment; open it with the payload ``opening`` if it is not there."""
         store, account = self.store, self.account
         own_policy = self.fold.own_policy
@@ -156,7 +157,7 @@ class Engine:
         store.transact(account, opened)
         self._kept = self._snapshot()
 
-    def _open(self, tx: Tx, opening: dict[str, Any] | None, asked: Settings) -> None:
+    def _open(self, tx: Tx, opening: JsonObject | None, asked: Settings) -> None:
         fold = self.current(tx)
         if fold.exists and opening is not None:
             usual = ("learn_missing",) if asked.learn_missing is None else ()
@@ -279,7 +280,7 @@ class Engine:
         return fold
 
     def append(
-        self, tx: Tx, kind: str, payload: dict[str, Any], *, done: bool = False, **moves: Any
+        self, tx: Tx, kind: str, payload: JsonObject, *, done: bool = False, **moves: Any
     ) -> Entry | None:
         """Append an entry of this experiment, and fold it; ``done``: as of ``Fold.apply``."""
         version = self.fold.version
@@ -393,7 +394,7 @@ class Engine:
             fold.lose()
             raise
 
-    def _default(self, tx: Tx, asked: Request, payload: dict[str, Any]) -> Entry:
+    def _default(self, tx: Tx, asked: Request, payload: JsonObject) -> Entry:
         """Nothing is credited before it is reported as played."""
         entry = self.append(tx, "decision.defaulted", payload, play=asked.id, done=True)
         assert entry is not None
@@ -463,7 +464,7 @@ class Engine:
         earned = books.floor.unit.decimal(posted + books.required)
         return dataclasses.replace(statement(books), earned=earned)
 
-    def config(self, tx: Tx) -> dict[str, Any]:
+    def config(self, tx: Tx) -> JsonObject:
         """The configuration in force."""
         fold = self.current(tx)
         config = fold.opened[0]

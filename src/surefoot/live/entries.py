@@ -15,6 +15,7 @@ from json.encoder import encode_basestring_ascii as _quoted
 from typing import Any, NamedTuple
 
 from surefoot._exact import INT64_MAX, shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.floors import events
 
@@ -66,7 +67,7 @@ class Entry(NamedTuple):
     posted: int
     held: int
     reserve: int
-    payload: dict[str, Any]
+    payload: JsonObject
     prev: str
     hash: str
 
@@ -88,7 +89,7 @@ def canonical(value: Any) -> str:
 def chained(
     *, seq: int, kind: str, experiment: str, play: str | None, at: int, actor: str,
     config_version: int, d_posted: int, d_held: int, posted: int, held: int, reserve: int,
-    payload: dict[str, Any], prev: str, text: str | None = None,
+    payload: JsonObject, prev: str, text: str | None = None,
 ) -> Entry:  # fmt: skip
     """The entry of these fields, all but its hash, which is computed.
 
@@ -150,7 +151,7 @@ def parse(text: str) -> Entry:
         ) from None
 
 
-def checked_payload(payload: Any) -> tuple[dict[str, Any], str]:
+def checked_payload(payload: Any) -> tuple[JsonObject, str]:
     """A copy of a payload that reads back as itself, and its text; InvalidInput if none can.
 
     Strings, ints, bools, None, lists and dicts of these with string keys; a float has no exact
@@ -163,7 +164,7 @@ def checked_payload(payload: Any) -> tuple[dict[str, Any], str]:
         text = _ENCODER.encode(payload)
         if len(text) > LONGEST:
             check_length(text, "payload")
-        copy: dict[str, Any] = _DECODER.raw_decode(text)[0]
+        copy: JsonObject = _DECODER.raw_decode(text)[0]
     except (RecursionError, ValueError) as problem:
         if isinstance(problem, InvalidInput):
             raise

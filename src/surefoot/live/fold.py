@@ -14,6 +14,7 @@ from typing import Any
 
 from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
+from surefoot._types import JsonObject
 from surefoot.agents import GenCB, Play, Reason, saving
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
@@ -52,7 +53,7 @@ FLAGS = {"breaches": "breach", "capped": "capped", "mismatches": "mismatch"}
 _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
-def counts_of_entry(kind: str, payload: dict[str, Any], explores: bool) -> Counts:
+def counts_of_entry(kind: str, payload: JsonObject, explores: bool) -> Counts:
     """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
     counts = counts_of(kind, explores, payload.get("late") is True)
     for flag, counter in _COUNTED.items():
@@ -73,7 +74,7 @@ class Fold:
         """A fresh policy, if it is of the user's own class; never played with, only copied."""
         self.seq, self.head = 0, GENESIS
         self.account = Account()
-        self.opened: list[dict[str, Any]] = []
+        self.opened: list[JsonObject] = []
         """The configuration in force, and the one it was opened with."""
         self.version = 0
         self.settings = Settings()
@@ -101,7 +102,7 @@ class Fold:
         ours = self.head, self.seq, account.posted, account.held, account.reserve
         return bool(ours == (row.head, row.seq, row.posted, row.held, row.reserve))
 
-    def decide(self, asked: Request, now: int) -> tuple[str, dict[str, Any], Play]:
+    def decide(self, asked: Request, now: int) -> tuple[str, JsonObject, Play]:
         """Propose a play: the kind and payload of its entry, decided ``now``, and the play.
 
         The policy has taken its turn: if the entry does not come to be, the fold is to be lost.
@@ -133,11 +134,11 @@ class Fold:
 
     def _proposal(
         self, play: Play, asked: Request, candidates: list[int] | None, now: int
-    ) -> tuple[str, dict[str, Any]]:
+    ) -> tuple[str, JsonObject]:
         allowed = None if asked.allowed is None and not self.removed else candidates
         settings = self.settings
         window = settings.reward_window
-        fixed: dict[str, Any] = {"deadline": None if window is None else now + window}
+        fixed: JsonObject = {"deadline": None if window is None else now + window}
         if play.index < 0:
             if play.reason is Reason.DEFAULT_BEST:
                 fixed["chosen"] = True
@@ -152,13 +153,13 @@ class Fold:
             fixed["missing"] = books.low
         return "decision.held", decision_payload(play, asked, allowed, fixed)
 
-    def refused(self, asked: Request, payload: dict[str, Any], play: Play) -> dict[str, Any]:
+    def refused(self, asked: Request, payload: JsonObject, play: Play) -> JsonObject:
         """The payload of the default that replaces a play the account cannot afford."""
         short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
         fixed = {"deadline": payload["deadline"]}
         return decision_payload(short, asked, payload.get("allowed"), fixed)
 
-    def unproposed(self, asked: Request, now: int) -> dict[str, Any]:
+    def unproposed(self, asked: Request, now: int) -> JsonObject:
         """The payload of the default, without asking a policy whose books are in doubt."""
         agent, window = self.agent, self.settings.reward_window
         play = agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None)
@@ -238,7 +239,7 @@ class Fold:
             self.books.set_reserve(self.account.reserve)
             self.agent.floor = self.books.floor
 
-    def _changed(self, kind: str, payload: dict[str, Any], done: bool) -> None:
+    def _changed(self, kind: str, payload: JsonObject, done: bool) -> None:
         if kind == "experiment.configured":
             self._configure(payload, done)
         elif kind == "experiment.state":
@@ -250,13 +251,13 @@ class Fold:
         elif "id" in payload:
             self.endowments[payload["id"]] = [kind, payload["asked"]]
 
-    def _open(self, payload: dict[str, Any]) -> None:
+    def _open(self, payload: JsonObject) -> None:
         agent = built(payload["config"], copy.deepcopy(self.own_policy))
         self._keep(agent, self.account)
         self.opened, self.version = [payload["config"], payload["config"]], 1
         self.settings = settings_of(payload["config"])
 
-    def _configure(self, payload: dict[str, Any], done: bool) -> None:
+    def _configure(self, payload: JsonObject, done: bool) -> None:
         if not done:
             floor = RewardFloor.from_config(payload["config"]["floor"])
             self.agent.change(**{name: getattr(floor, name) for name in CHANGEABLE})
@@ -337,7 +338,7 @@ class Fold:
             self.waiting.pop(name, None)
 
     def learn(
-        self, kind: str, payload: dict[str, Any], action: Any, context: Any, missing: int | None
+        self, kind: str, payload: JsonObject, action: Any, context: Any, missing: int | None
     ) -> None:
         """Tell the policy what an entry of ``LEARNT`` teaches; ``missing``: as of its play.
 
@@ -362,7 +363,7 @@ class Fold:
         worst = agent.floor.unit.decimal(missing)
         return float(agent.policy_reward(worst) if agent.unit_rewards else worst)
 
-    def _reward(self, payload: dict[str, Any]) -> Any:
+    def _reward(self, payload: JsonObject) -> Any:
         """The reward of an entry, as the policy learns it."""
         text = payload["told"]
         base = text["base"] if isinstance(text, dict) else text
@@ -372,7 +373,7 @@ class Fold:
             return share(payload["reward"], self.books.low, self.books.high)
         return self.agent.policy_reward(Decimal(base))
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state."""
         books, body = self.books, saving.agent_to_json(self.agent)
         return {
@@ -393,7 +394,7 @@ class Fold:
             },
         }
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         body = {**state["body"], "settings": state["opened"][0]["settings"]}
         self._open({"config": body})

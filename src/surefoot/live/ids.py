@@ -15,6 +15,7 @@ from collections.abc import Callable
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import PlayConflict, UnknownPlay
 from surefoot.live.entries import ID, checked_new_id
 from surefoot.live.store.base import PlayRow
@@ -42,7 +43,7 @@ def reported_id(play: str) -> str:
     return play
 
 
-def public_id(play: str, payload: dict[str, Any]) -> str:
+def public_id(play: str, payload: JsonObject) -> str:
     """What callers know a play by: its id in the ledger, and what its decision says.
 
     >>> public_id("visit-1", {}), public_id("visit-1", {"lease": "web-12"}), public_id("p-3", {})

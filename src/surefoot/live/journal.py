@@ -15,9 +15,10 @@ import zlib
 from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from surefoot._files import sync_folder
+from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.live.entries import canonical
 from surefoot.live.store.base import check_process
@@ -84,7 +85,7 @@ class Journal:
         new.rename(self.path)
         sync_folder(self.path.parent)  # a step must not outlive the name it is found by
 
-    def write(self, steps: list[dict[str, Any]]) -> None:
+    def write(self, steps: list[JsonObject]) -> None:
         """Append steps: they are there whatever becomes of this process, once this returns."""
         self.check()
         if not os.fstat(self._file).st_nlink:
@@ -110,7 +111,7 @@ class Journal:
         if self._file < 0:
             raise InvalidInput("this agent is closed; open it again")
 
-    def _append(self, values: list[dict[str, Any]]) -> None:
+    def _append(self, values: list[JsonObject]) -> None:
         data = b"".join(map(_line, values))
         if os.write(self._file, data) != len(data):
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
@@ -120,7 +121,7 @@ class Journal:
         """How many bytes it has."""
         return os.fstat(self._file).st_size
 
-    def steps(self) -> list[dict[str, Any]]:
+    def steps(self) -> list[JsonObject]:
         """What was written since it was last cleared."""
         lines = os.pread(self._file, self.end - self._start, self._start).split(b"\n")
         return [step for step in map(_parsed, lines[:-1]) if step is not None]
@@ -170,7 +171,7 @@ class LeftBehind(NamedTuple):
     """A journal that no process uses any more, locked until it is closed."""
 
     header: Header
-    steps: list[dict[str, Any]]
+    steps: list[JsonObject]
     whole: bool
     """Whether nothing that was answered can be missing from its end."""
     path: Path
@@ -234,12 +235,12 @@ def _read(path: Path, own: Header) -> LeftBehind | None:
     return LeftBehind(header, [step for step in steps if step is not None], whole, path)
 
 
-def _line(value: dict[str, Any]) -> bytes:
+def _line(value: JsonObject) -> bytes:
     text = canonical(value).encode("ascii")
     return b"%08x %s\n" % (zlib.crc32(text), text)
 
 
-def _parsed(line: bytes) -> dict[str, Any] | None:
+def _parsed(line: bytes) -> JsonObject | None:
     """The step of a line; None if it is not whole."""
     checksum, _, text = line.partition(b" ")
     if checksum != b"%08x" % zlib.crc32(text) or not text:

@@ -12,6 +12,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors.events import LEASES
 from surefoot.live import ids
@@ -81,7 +82,7 @@ class Early(NamedTuple):
     booked: Booked
 
 
-Step = tuple[dict[str, Any], Early | None]
+Step = tuple[JsonObject, Early | None]
 """A line of a journal, and of a report that was taken in this process, what it came to."""
 
 
@@ -99,7 +100,7 @@ def enter_steps(tx: Tx, engine: Engine, steps: list[Step]) -> dict[str, str]:
     return twins
 
 
-def enter_decision(tx: Tx, engine: Engine, step: dict[str, Any], twins: dict[str, str]) -> None:
+def enter_decision(tx: Tx, engine: Engine, step: JsonObject, twins: dict[str, str]) -> None:
     """Enter a decision; ``twins`` learns its id if its own is taken."""
     payload, name = step["payload"], step["play"]
     lease = payload["lease"]
@@ -125,7 +126,7 @@ def enter_decision(tx: Tx, engine: Engine, step: dict[str, Any], twins: dict[str
     engine.take(entry)
 
 
-def enter_report(tx: Tx, engine: Engine, step: dict[str, Any], early: Early | None) -> None:
+def enter_report(tx: Tx, engine: Engine, step: JsonObject, early: Early | None) -> None:
     """Enter a report, or else that it came second."""
     name = ids.public_id(step["play"], {"lease": step["lease"]})
     try:

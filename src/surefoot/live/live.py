@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from surefoot._exact import exact, short, shown
+from surefoot._types import JsonObject, Number
 from surefoot.agents import GenCB
 from surefoot.errors import InvalidInput, RewardOutOfRange
 from surefoot.floors import Outcome, Statement
@@ -71,7 +72,7 @@ class Live:
 
     def __init__(
         self,
-        agent: GenCB | dict[str, Any] | None,
+        agent: GenCB | JsonObject | None,
         store: Any,
         name: str | None = None,
         *,
@@ -300,7 +301,7 @@ class Live:
         return watch(self.store.entries(self._engine.account), self.name, delta)
 
     @property
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """The configuration in force, plain JSON without floats; ``Live`` takes it as its agent."""
         return self._engine.run(self._engine.config)
 
@@ -320,21 +321,21 @@ class Live:
         """
         self._change(changes.configure, *changes.split(settings))
 
-    def add_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002  # as select's
+    def add_reserve(self, amount: Number, id: str | None = None) -> None:  # noqa: A002  # as select's
         """Let ``amount`` more be lost from now on.
 
         ``id``: the caller's name of this grant; a repeat, as after a lost answer, changes nothing.
         """
         self._endow(1, amount, id)
 
-    def withdraw_reserve(self, amount: Any, id: str | None = None) -> None:  # noqa: A002
+    def withdraw_reserve(self, amount: Number, id: str | None = None) -> None:  # noqa: A002
         """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput.
 
         ``id``: as of ``add_reserve``.
         """
         self._endow(-1, amount, id)
 
-    def _endow(self, sign: int, amount: Any, own: str | None) -> None:
+    def _endow(self, sign: int, amount: Number, own: str | None) -> None:
         own = None if own is None else checked_id(own, "id")
         self._change(changes.endow, sign, amount, short(exact(amount, "amount")), own)
 

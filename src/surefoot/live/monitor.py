@@ -11,6 +11,7 @@ from decimal import Decimal
 from typing import Any, NamedTuple
 
 from surefoot._exact import Unit
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
 from surefoot.live.shortfall import Shortfall, Stretch
@@ -60,7 +61,7 @@ class DefaultReport(NamedTuple):
         where = f"rewards {self.worst.first:,} to {self.worst.last:,}: {_means(self.worst)}"
         return f"{text}below, p = {self.p_value:.1g} ({where})"
 
-    def plain(self) -> dict[str, Any]:
+    def plain(self) -> JsonObject:
         """The same as plain JSON."""
         return {**self._asdict(), "worst": self.worst and self.worst._asdict()}
 
@@ -80,7 +81,7 @@ class DefaultMonitor:
     default play paid decides whether its reward is reported, as when only good ones are.
     """
 
-    def __init__(self, experiment: str, delta: Any = DELTA) -> None:
+    def __init__(self, experiment: str, delta: Number = DELTA) -> None:
         self.experiment = experiment
         self.delta = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests")
         self._test = Shortfall()
@@ -120,7 +121,7 @@ class DefaultMonitor:
             case "decision.confirmed" if entry.play in self._waiting:
                 self._confirmed(self._waiting.pop(entry.play), payload)
 
-    def _configure(self, floor: dict[str, Any], entry: Entry) -> None:
+    def _configure(self, floor: JsonObject, entry: Entry) -> None:
         known = floor["default"], floor["low"], floor["high"]
         if known == self._known:
             return
@@ -133,7 +134,7 @@ class DefaultMonitor:
         self._waiting.clear()
         self._untold = self._of_interval = 0
 
-    def _confirmed(self, value: int | None, payload: dict[str, Any]) -> None:
+    def _confirmed(self, value: int | None, payload: JsonObject) -> None:
         if value is None:
             self._of_interval += 1
         elif "reward" not in payload:
@@ -152,7 +153,7 @@ class DefaultMonitor:
         )  # fmt: skip
 
 
-def watch(entries: Iterable[Entry], experiment: str, delta: Any = DELTA) -> DefaultReport:
+def watch(entries: Iterable[Entry], experiment: str, delta: Number = DELTA) -> DefaultReport:
     """Test the default of one experiment by an account's entries.
 
     >>> import surefoot as sf
@@ -175,7 +176,7 @@ def watch(entries: Iterable[Entry], experiment: str, delta: Any = DELTA) -> Defa
 class Monitors:
     """A ``DefaultMonitor`` for each experiment of an account."""
 
-    def __init__(self, delta: Any = DELTA) -> None:
+    def __init__(self, delta: Number = DELTA) -> None:
         self.delta = delta
         self.of: dict[str, DefaultMonitor] = {}
 

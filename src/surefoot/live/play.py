@@ -13,6 +13,7 @@ from typing import Any, NamedTuple, cast
 from surefoot._exact import exact, short, shown
 from surefoot._forms import REMEDY, checked_form
 from surefoot._json_values import from_json, to_json
+from surefoot._types import JsonObject
 from surefoot.agents import GenCB
 from surefoot.agents.play import Choice, Play, Reason, explain, made
 from surefoot.errors import InvalidInput
@@ -95,7 +96,7 @@ class LivePlay:
     """The arm the policy would have played, in shadow mode."""
     lease: str | None
     """The lease it was decided under: then the slack is what was left of that."""
-    _payload: dict[str, Any] = field(hash=False)
+    _payload: JsonObject = field(hash=False)
     _books: tuple[int, int, int]
     """The decimals of the unit, and what was available and held before this play."""
 
@@ -144,7 +145,7 @@ class LivePlay:
         parts = (f"{name}={getattr(self, name)!r}" for name in _SHOWN)
         return f"LivePlay({', '.join(parts)})"
 
-    def to_json(self) -> dict[str, Any]:
+    def to_json(self) -> JsonObject:
         """The play as plain JSON without floats, as a service sends it; see the page on files.
 
         A super arm is ``{"tuple": [...]}`` and a score ``{"float": "0.5"}``, as in the ledger. The
@@ -296,7 +297,7 @@ class OpenPlay(NamedTuple):
         play: OpenPlay = made(cls, found)
         return play
 
-    def again(self) -> dict[str, Any]:
+    def again(self) -> JsonObject:
         """The facts of this play that a report after its expiry repeats in its entry.
 
         For an exploration: what its policy learns from. For a default: its declared value, and
@@ -313,7 +314,7 @@ class OpenPlay(NamedTuple):
         return payload
 
 
-def terms_of(payload: dict[str, Any]) -> Terms:
+def terms_of(payload: JsonObject) -> Terms:
     """The terms that a decision's payload carries."""
     hold = payload["hold"] if "hold" in payload else payload["loss"]
     of_interval = (
@@ -327,7 +328,7 @@ def terms_of(payload: dict[str, Any]) -> Terms:
     return terms
 
 
-def written_terms(terms: Terms) -> dict[str, Any]:
+def written_terms(terms: Terms) -> JsonObject:
     """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
     value, floor, hold, deposit, high, lost, whole = terms
     written = {"value": value, "floor": floor, "hold": hold, "deposit": deposit}
@@ -358,8 +359,8 @@ def sealed_json(value: Any, what: str) -> Any:
 
 
 def decision_payload(
-    play: Play, asked: Request, allowed: list[int] | None, fixed: dict[str, Any]
-) -> dict[str, Any]:
+    play: Play, asked: Request, allowed: list[int] | None, fixed: JsonObject
+) -> JsonObject:
     """The payload of a decision's entry; ``fixed``: its deadline and other settled values."""
     choice = written_choice(play.choice)
     payload = {

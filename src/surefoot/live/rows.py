@@ -14,6 +14,7 @@ from contextlib import closing
 from itertools import chain, islice
 from typing import Any, Self
 
+from surefoot._types import JsonObject
 from surefoot.live.entries import Entry
 from surefoot.live.store.base import AccountRow, LeaseRow, PlayRow
 
@@ -87,7 +88,7 @@ class Derived:
             floor = payload.get("floor")
             self._strict |= isinstance(floor, dict) and floor.get("strict") is True
 
-    def _decided(self, entry: Entry, payload: dict[str, Any]) -> None:
+    def _decided(self, entry: Entry, payload: JsonObject) -> None:
         explores = entry.kind == "decision.held"
         low = payload.get("low" if explores else "value", 0)
         said = {
@@ -108,7 +109,7 @@ class Derived:
         if explores and lease and isinstance(said["hold"], int):
             self._leases[str(lease.id)] = lease._replace(spent=lease.spent + said["hold"])
 
-    def _moved(self, play: Any, state: str, payload: dict[str, Any]) -> None:
+    def _moved(self, play: Any, state: str, payload: JsonObject) -> None:
         if "reward" not in payload:
             self._set("state = ?", (_text(state),), play)
             return

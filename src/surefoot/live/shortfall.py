@@ -11,6 +11,7 @@ from math import log
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact_range, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.inputs import fraction, number
 
@@ -65,7 +66,7 @@ class Shortfall:
 
     __slots__ = ("_bets", "_sums", "_top", "clipped", "high", "low", "n", "peak", "worst")
 
-    def __init__(self, reward_range: tuple[Any, Any] = (0, 1)) -> None:
+    def __init__(self, reward_range: tuple[Number, Number] = (0, 1)) -> None:
         self.low, self.high = map(float, exact_range(reward_range))
         self.n = 0
         """How many rewards were taken."""
@@ -141,16 +142,16 @@ class Shortfall:
         """1 over the most that W ever was: at any time at most delta with probability delta."""
         return 1 / self.peak
 
-    def below(self, delta: Any = 0.01) -> bool:
+    def below(self, delta: Number = 0.01) -> bool:
         """Whether the mean is or was below the declared one; wrong with probability <= delta."""
         level = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests")
         return self.p_value <= level
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state."""
         return {name.lstrip("_"): getattr(self, name) for name in self.__slots__}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         for name in self.__slots__:
             setattr(self, name, state[name.lstrip("_")])

@@ -6,8 +6,7 @@ the ledger's own tables.
 
 from __future__ import annotations
 
-from typing import Any
-
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
 from surefoot.live.fold import counts_of_entry
@@ -50,7 +49,7 @@ class Standings:
     """
 
     def __init__(self) -> None:
-        self.of: dict[str, dict[str, Any]] = {}
+        self.of: dict[str, JsonObject] = {}
         """By experiment: its floor in force, earned and required, and the counts."""
         self._open: set[str | None] = set()
         self._leases: dict[str, int] = {}
@@ -66,7 +65,7 @@ class Standings:
                 f"{error}); verify the ledger"
             ) from None
 
-    def _take(self, entry: Entry, kind: str, payload: dict[str, Any]) -> None:
+    def _take(self, entry: Entry, kind: str, payload: JsonObject) -> None:
         if kind in ("experiment.opened", "experiment.configured"):
             self._configure(entry.experiment, payload["floor"], payload["config"]["settings"])
         elif kind == "experiment.state":
@@ -92,7 +91,7 @@ class Standings:
         if ("pending", -1) in counts:
             self._open.discard(entry.play)
 
-    def _configure(self, experiment: str, floor: dict[str, Any], live: dict[str, Any]) -> None:
+    def _configure(self, experiment: str, floor: JsonObject, live: JsonObject) -> None:
         fresh = {**dict.fromkeys(("earned", "required", *COUNTED, *NOTED), 0), "paused": False}
         terms = {name: floor[name] for name in ("default", "alpha")}
         terms |= {"shadow": live["shadow"], "learn_missing": live.get("learn_missing", "skip")}

@@ -19,8 +19,9 @@ from contextlib import contextmanager, suppress
 from functools import partial
 from math import inf
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, StoreUnavailable
 from surefoot.floors import Outcome
 from surefoot.live import ids, leases
@@ -354,7 +355,7 @@ class Worker:
 
     def _proposed(
         self, local: Fold, lease: LeaseRow, asked: Request
-    ) -> tuple[dict[str, Any], Known, Entry]:
+    ) -> tuple[JsonObject, Known, Entry]:
         """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
         now = lease.expires - self.settings.term + self._turn.elapsed

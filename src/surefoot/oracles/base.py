@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 
 Weights = npt.NDArray[np.float64]
@@ -62,7 +63,7 @@ class Structure(ABC):
     @abstractmethod
     def _best(self, w: Weights) -> SuperArm: ...
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """The JSON-able constructor arguments."""
         settings: Any = self
         return {one.name: getattr(self, one.name) for one in fields(settings) if one.compare}

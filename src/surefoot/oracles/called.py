@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.oracles.base import Structure, SuperArm, Weights, base_arms, pair, read_only, whole
 
@@ -27,7 +28,7 @@ class Called(Structure):
         n_base = whole(n_base, "n_base", 1)
         self._settle(function=function, n_base=n_base, size=_size(size, n_base))
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """InvalidInput: a function cannot be saved."""
         raise InvalidInput(
             f"the oracle {shown(self.function)} cannot be saved as JSON; "

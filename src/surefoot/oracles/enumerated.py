@@ -12,6 +12,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.oracles.base import (
     Structure,
@@ -76,7 +77,7 @@ class Enumerated(Structure):
             _starts=np.cumsum([0, *sizes[:-1]], dtype=np.intp),
         )  # fmt: skip
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """The JSON-able constructor arguments; InvalidInput if an f was given."""
         if self.f is not None:
             raise InvalidInput(

@@ -11,6 +11,7 @@ import numpy.typing as npt
 from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot._top_k import top_k
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels import warm
 from surefoot.kernels.policy import Registered
@@ -163,23 +164,23 @@ class Optimist(Registered):
         start = _ridge.fresh(self.d, self.ridge)
         return not self.turns and [*map(warm.listed, self._ridge)] == [*map(list, start)]
 
-    def state(self) -> dict[str, Any]:
+    def state(self) -> JsonObject:
         """JSON-able state: the clock, and the lists of the ridge."""
         return {"turns": self.turns, "ridge": [*map(warm.listed, self._ridge)]}
 
-    def restore(self, state: dict[str, Any]) -> None:
+    def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
         rows = tuple([float(number) for number in row] for row in state["ridge"])
         if list(map(len, rows)) != list(map(len, self._ridge)):
             raise ValueError(f"the saved state is not of dimension d = {self.d}")
         self._begin(int(state["turns"]), rows)
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """The options, as a saved file has them."""
         return flat(self.options)
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> Self:
+    def from_config(cls, config: JsonObject) -> Self:
         """The inverse of ``config``."""
         return cls(**unflat(config))
 

@@ -13,6 +13,7 @@ from surefoot._exact import exact, shown
 from surefoot._jit import jittable
 from surefoot._longest_path import longest_path
 from surefoot._top_k import top_k
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels.registry import Kernels, register
 from surefoot.policies import _matching, _ridge
@@ -320,7 +321,7 @@ class C2UCB(Optimist):
         weights[list(arm)] = [float(reward) for reward in rewards]
         return exact(self.f(arm, weights), "f(super_arm, base rewards)")
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """Settings, JSON-able but for ``oracle``; InvalidInput if an f was given."""
         if self._own_f is not None:
             raise InvalidInput(f"f = {shown(self._own_f)} is a function, which cannot be saved")

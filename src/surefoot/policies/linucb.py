@@ -11,6 +11,7 @@ import numpy.typing as npt
 
 from surefoot._exact import shown
 from surefoot._labels import arm_labels
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels.registry import Kernels, register
 from surefoot.kernels.warm import listed
@@ -232,7 +233,7 @@ class LinUCB(Optimist):
             raise InvalidInput(f"arm = {shown(arm)} must be in 0..{count - 1}")
         return flat, row
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings; ``arms`` of a set is its class name and its settings."""
         arms: Any = None
         if self.set is not None:

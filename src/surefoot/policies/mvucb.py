@@ -11,6 +11,7 @@ from typing import Any, NamedTuple
 from surefoot._exact import exact, exact_range, shown
 from surefoot._jit import jittable
 from surefoot._labels import arm_labels
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.kernels.policy import IndexPolicy, rounded
 from surefoot.kernels.registry import (
@@ -178,8 +179,8 @@ class MVUCB(IndexPolicy):
     def __init__(
         self,
         n_arms: int | None = None,
-        rho: Any = None,
-        reward_range: tuple[Any, Any] = (0, 1),
+        rho: Number | None = None,
+        reward_range: tuple[Number, Number] = (0, 1),
         arms: Sequence[Any] | None = None,
     ) -> None:
         self.rho = exact(rho, "rho")
@@ -208,7 +209,7 @@ class MVUCB(IndexPolicy):
         ]
         return plays, sums, [one // base for one in squares], [one % base for one in squares]
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings; decimals as strings."""
         low, high = self.reward_range
         return {
@@ -218,7 +219,7 @@ class MVUCB(IndexPolicy):
         }
 
     @classmethod
-    def from_config(cls, config: dict[str, Any]) -> MVUCB:
+    def from_config(cls, config: JsonObject) -> MVUCB:
         """The inverse of ``config``."""
         low, high = map(Decimal, config["reward_range"])
         return cls(rho=Decimal(config["rho"]), reward_range=(low, high), arms=config["arms"])

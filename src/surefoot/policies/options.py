@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from surefoot._exact import exact, one_of, shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.policies.sets import MOST, positive
 
@@ -98,7 +99,7 @@ def ridge_given(given: Any, old: dict[str, Any], who: str) -> Ridge:
     return replace(options, **named)
 
 
-def flat(options: Ridge) -> dict[str, Any]:
+def flat(options: Ridge) -> JsonObject:
     """Filled options as a saved file has them."""
     return {
         "theta_bound": options.theta_bound,
@@ -109,7 +110,7 @@ def flat(options: Ridge) -> dict[str, Any]:
     }
 
 
-def unflat(config: dict[str, Any]) -> dict[str, Any]:
+def unflat(config: JsonObject) -> JsonObject:
     """The inverse of ``flat`` among other settings; those without options stay as they are."""
     if not all(name in config for name in _NAMES):
         return config

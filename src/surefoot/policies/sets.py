@@ -10,6 +10,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import by_position, exact, shown
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.policies import _ridge
 
@@ -153,7 +154,7 @@ class Ball:
             x = -x
         return tuple((self.radius * x).tolist()), self.radius * length
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings."""
         return {"radius": self.radius, "d": self.d}
 
@@ -234,6 +235,6 @@ class Polytope:
         chosen = _ridge.first_best(values)
         return self.vertices[chosen], values[chosen]
 
-    def config(self) -> dict[str, Any]:
+    def config(self) -> JsonObject:
         """JSON-able settings."""
         return {"vertices": [list(row) for row in self.vertices]}

@@ -8,6 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._exact import PLAYS, shown
+from surefoot._types import Seed
 from surefoot.agents.agent import Agent, seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
@@ -51,7 +52,7 @@ class Plan:
         agents: Mapping[str, Agent],
         environment: Environment,
         horizon: int,
-        seed: Any = None,
+        seed: Seed = None,
         checkpoints: Any = None,
     ) -> None:
         if not isinstance(agents, Mapping) or not agents:

@@ -8,11 +8,11 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
-from typing import Any
 
 from surefoot import _compile
 from surefoot._exact import one_of, shown
 from surefoot._kernel_text import digest
+from surefoot._types import Seed
 from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput, missing_extra
@@ -36,7 +36,7 @@ def simulate(
     environment: Environment,
     horizon: int,
     runs: int = 1,
-    seed: Any = None,
+    seed: Seed = None,
     *,
     checkpoints: Sequence[int] | str | None = None,
     engine: str = "auto",

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
 from surefoot.errors import InvalidInput
@@ -126,12 +127,12 @@ class Backtest(Simulation):
     def __init__(
         self,
         subject: Subject,
-        alpha: Any = None,
+        alpha: Number | None = None,
         policy: str = "klucb",
         runs: int = 100,
         horizon: int | None = None,
-        seed: Any = 0,
-        reward_range: tuple[Any, Any] | None = None,
+        seed: Seed = 0,
+        reward_range: tuple[Number, Number] | None = None,
     ) -> None:
         super().__init__(policy, runs)
         self.subject = subject
@@ -186,7 +187,7 @@ class Backtest(Simulation):
         return label if len(label) <= 12 else label[:11] + "…"
 
     @property
-    def arms(self) -> list[dict[str, Any]]:
+    def arms(self) -> list[JsonObject]:
         """Label, rows and mean of each arm of the log, the default's first."""
         environment = self.environment
         default = (self.subject.default, self.rows - sum(environment.rows), float(self.value))
@@ -196,7 +197,7 @@ class Backtest(Simulation):
             for arm, rows, mean in (default, *others)
         ]
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """What decides the numbers, as ``summary.json`` holds it; known before the runs are."""
         (low, high), subject = self.floor.reward_range, self.subject
         logged = {"rows": self.rows, "arms": self.arms}
@@ -373,7 +374,7 @@ class BacktestFindings:
             tables.append(result.frame.with_columns(gain=pl.Series(np.concatenate(gains))))
         return pl.concat(tables)
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The backtest in numbers, as ``summary.json`` holds it.
 
         - log: source, title, rows, and arms: [{arm, rows, mean, is_default}]
@@ -401,13 +402,13 @@ class BacktestFindings:
             "versions": versions(),
         }
 
-    def shown_arms(self) -> tuple[list[dict[str, Any]], int]:
+    def shown_arms(self) -> tuple[list[JsonObject], int]:
         """The best arms, and the default wherever it stands; and how many are left out."""
         ranked = sorted(self.backtest.arms, key=lambda arm: -arm["mean"])
         shown = [arm for i, arm in enumerate(ranked) if i < SHOWN_ARMS or arm["is_default"]]
         return shown, len(ranked) - len(shown)
 
-    def agent(self, name: str) -> dict[str, Any]:
+    def agent(self, name: str) -> JsonObject:
         """One agent's numbers at the horizon."""
         result, horizon, runs = self.results[name], self.backtest.horizon, self.backtest.runs
         least, below, gains, received = (

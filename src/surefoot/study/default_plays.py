@@ -15,6 +15,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.inputs import Floats, plays, stakes
 
@@ -39,7 +40,7 @@ class Prediction:
         return made if horizon.ndim else float(made)
 
 
-def predicted(regret: Any, default: Any, best: Any, alpha: Any, turns: Any = None) -> Prediction:
+def predicted(regret: Any, default: Any, best: Any, alpha: Number, turns: Any = None) -> Prediction:
     """Foretell N0 from the regret of the policy alone, before GenCB is ever run.
 
         N0 ~ sup_m [ (1-alpha) mu0 + regret(m) - (alpha mu0 + Delta_0) m ] / (alpha mu0)

@@ -6,8 +6,9 @@ import json
 from collections.abc import Callable, Iterator
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation.checks import positive
 from surefoot.study import files
@@ -52,7 +53,7 @@ def run_study(
     )
 
 
-def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> dict[str, Any]:
+def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> JsonObject:
     """Write tables, figures and the report of the runs that are finished; return the summary.
 
     What is written depends on the finished runs only, not on how often the study stopped; where
@@ -94,7 +95,7 @@ def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -
     files.claim(folder, names, overwrite=overwrite, same=same)
 
 
-def write(found: BacktestFindings | OutlookFindings, folder: Path) -> dict[str, Any]:
+def write(found: BacktestFindings | OutlookFindings, folder: Path) -> JsonObject:
     """Write the chart, the runs of a backtest and, last, the summary; return the summary.
 
     What is there is replaced, and nothing else: ``claim`` the folder first.

@@ -7,10 +7,11 @@ these runs are too few or too short to show is said to be undecided: it neither 
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
 from surefoot.study import default_plays
@@ -115,7 +116,7 @@ UNDECIDED = (
 """When no claim is decided, whatever its rule."""
 
 
-def found_in(runs: PanelRuns, *, theory: bool = False) -> dict[str, Any]:
+def found_in(runs: PanelRuns, *, theory: bool = False) -> JsonObject:
     """A panel's entry in ``summary.json``: its numbers, the claims, and ``theory`` if asked for.
 
     "regret" is pseudo-regret against what the panel's ``slope`` is against, "regular_regret" and
@@ -292,7 +293,7 @@ def predicted_default_plays(runs: PanelRuns) -> dict[str, float] | None:
     return spread(np.array(counts))
 
 
-def _bound_entry(horizon: int, theorem: Theorem) -> dict[str, Any]:
+def _bound_entry(horizon: int, theorem: Theorem) -> JsonObject:
     bound = theorem.bound
     if bound is None:
         return {"agent": theorem.agent, "void": theorem.void}

@@ -10,6 +10,7 @@ from typing import Any, Final
 import numpy as np
 
 from surefoot._exact import exact
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents import GenCB
 from surefoot.environments import BernoulliArms
 from surefoot.errors import InvalidInput
@@ -78,15 +79,15 @@ class Outlook(Simulation):
     def __init__(
         self,
         default: Any,
-        alpha: Any,
+        alpha: Number,
         means: Sequence[Any],
-        reward_range: tuple[Any, Any] = (0, 1),
-        reserve: Any = 0,
+        reward_range: tuple[Number, Number] = (0, 1),
+        reserve: Number = 0,
         traffic: int | None = None,
         horizon: int | None = None,
         policy: str = "ucb1",
         runs: int = 30,
-        seed: Any = 0,
+        seed: Seed = 0,
     ) -> None:
         super().__init__(policy, runs)
         self.floor = RewardFloor(default, alpha, reward_range, reserve)
@@ -153,7 +154,7 @@ class Outlook(Simulation):
             named = {plays: f"{plays:,} plays" for plays in powers if plays <= self.horizon}
         return {self.horizon: f"{self.horizon:,} plays", **named}
 
-    def _plan(self, means: Sequence[Decimal], seed: Any) -> Plan:
+    def _plan(self, means: Sequence[Decimal], seed: Seed) -> Plan:
         """The same account on rewards 0 or 1: those of the range, less r_min, over its width."""
         low, width = self._scale()
         shares = [min(1.0, max(0.0, float(_DOWN.divide(mean - low, width)))) for mean in means]
@@ -181,7 +182,7 @@ class Outlook(Simulation):
         share = _UP.divide(self.value - self.break_even, self.value - low)
         return RewardFloor(value, share, reserve=_DOWN.divide(self.floor.reserve, width))
 
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """What was asked, as ``plan.json`` holds it; exact decimals as strings."""
         low, high = self.floor.reward_range
         return {
@@ -273,7 +274,7 @@ class OutlookFindings:
         after = np.where(closed.any(axis=1), len(self.t) - np.argmax(closed[:, ::-1], axis=1), 0)
         return np.append(self.t.astype(float), np.nan)[after]
 
-    def at(self, name: str, point: Point) -> dict[str, Any] | None:
+    def at(self, name: str, point: Point) -> JsonObject | None:
         """What is predicted by a point; None beyond the horizon."""
         if point.plays > self.outlook.horizon:
             return None
@@ -281,7 +282,7 @@ class OutlookFindings:
         shares, gains = self.share(name)[:, here], self.gain(name)[:, here]
         return {"plays": point.plays, "default_share": _spread(shares), "gain": _spread(gains)}
 
-    def summary(self) -> dict[str, Any]:
+    def summary(self) -> JsonObject:
         """The plan in numbers, as ``plan.json`` holds it; exact decimals are strings.
 
         - settings: default, alpha, reward_range, reserve, means, traffic, horizon, policy,
@@ -319,7 +320,7 @@ class OutlookFindings:
             "versions": versions(),
         }
 
-    def _scenario(self, name: str) -> dict[str, Any]:
+    def _scenario(self, name: str) -> JsonObject:
         outlook = self.outlook
         means = outlook.means if name == PLAUSIBLE else [min(outlook.means)] * len(outlook.means)
         best, value, alpha = float(max(means)), outlook.value, outlook.floor.alpha

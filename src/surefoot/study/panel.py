@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from surefoot._exact import exact
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -160,7 +161,7 @@ class Panel(BaseModel):
         return list(said.values())
 
     @property
-    def place(self) -> dict[str, Any]:
+    def place(self) -> JsonObject:
         """The values on the axes: with the problem, what tells the panels of a study apart."""
         return {axis: getattr(self, axis) for axis in self.axes}
 

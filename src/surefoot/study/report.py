@@ -9,8 +9,9 @@ from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from html import escape
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
+from surefoot._types import JsonObject
 from surefoot.study.files import replacing
 from surefoot.study.findings import FOUND, RULES, UNDECIDED
 from surefoot.study.numbers import brief, plain
@@ -22,7 +23,7 @@ class Page(NamedTuple):
     """What the report shows of a panel."""
 
     panel: Panel
-    found: dict[str, Any]
+    found: JsonObject
     """Its entry in ``summary.json``."""
     figures: list[tuple[Path, str]]
     """Pictures, and their captions."""
@@ -53,7 +54,7 @@ paper's.</p></header>"""
 _NO_RIVAL = '<td class="none">no rival</td>'
 
 
-def write_report(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> None:
+def write_report(path: Path, pages: Sequence[Page], summary: JsonObject) -> None:
     """Write the report of some panels.
 
     The pictures are read from their files and put into the page.
@@ -62,7 +63,7 @@ def write_report(path: Path, pages: Sequence[Page], summary: dict[str, Any]) -> 
         scratch.write_text(html(pages, summary), encoding="utf-8")
 
 
-def html(pages: Sequence[Page], summary: dict[str, Any]) -> str:
+def html(pages: Sequence[Page], summary: JsonObject) -> str:
     """The report as a string; equal studies give equal ones."""
     versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     links = "".join(f"<li>{_link(page)}</li>" for page in pages)
@@ -163,7 +164,7 @@ def _figure(panel: Panel, path: Path, caption: str) -> str:
     )
 
 
-def _theory(found: dict[str, Any]) -> str:
+def _theory(found: JsonObject) -> str:
     """The default plays predicted beside those made, and what the theorems say."""
     if "theory" not in found:
         return ""

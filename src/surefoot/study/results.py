@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from surefoot import _compile
+from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study.files import FORMATS, replacing, versions, write_json
 from surefoot.study.numbers import Array
@@ -77,7 +78,7 @@ class Store:
             _clear(self.folder)
         write_json(self.folder / MANIFEST, self._manifest())
 
-    def _manifest(self) -> dict[str, Any]:
+    def _manifest(self) -> JsonObject:
         panels = self.sweep.but(runs=self._aim).panels
         return {
             "format": _FORMAT,
@@ -133,7 +134,7 @@ class Store:
         return self.folder / "parts" / plan / f"run-{run:06d}.parquet"
 
 
-def read_manifest(folder: Path) -> dict[str, Any]:
+def read_manifest(folder: Path) -> JsonObject:
     """What study a folder holds. Raises DamagedFile if its manifest cannot be read."""
     file = folder / MANIFEST
     try:
@@ -152,7 +153,7 @@ def read_manifest(folder: Path) -> dict[str, Any]:
     return dict(manifest)
 
 
-def _settings(manifest: dict[str, Any]) -> Sweep:
+def _settings(manifest: JsonObject) -> Sweep:
     return Sweep.of(*(checked(PROBLEMS[panel["problem"]], panel) for panel in manifest["panels"]))
 
 
@@ -168,9 +169,7 @@ def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sw
     return sweep.but(**changes)
 
 
-def _same(
-    theirs: dict[str, Any], mine: Sweep, made: dict[str, Any], folder: Path, *, resume: bool
-) -> None:
+def _same(theirs: JsonObject, mine: Sweep, made: JsonObject, folder: Path, *, resume: bool) -> None:
     """Refuse to mix runs of two studies, naming the first field that differs."""
     there = _settings(theirs)
     kinds = [*there.problems.values(), *mine.problems.values()]

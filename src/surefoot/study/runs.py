@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
@@ -116,7 +117,7 @@ class Simulation:
         return (*cls.tables, *(f"{cls.chart}.{ending}" for ending in FORMATS))
 
     @abstractmethod
-    def settings(self) -> dict[str, Any]:
+    def settings(self) -> JsonObject:
         """What was asked for, as the summary holds it; known before any run."""
 
     def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:

@@ -14,6 +14,7 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from surefoot._exact import exact, exact_range
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.inputs import alpha_of, positive
 
@@ -30,7 +31,7 @@ class _Terms(NamedTuple):
 
 
 def first_exploration(
-    default: Any, alpha: Any, reward_range: tuple[Any, Any] = (0, 1), reserve: Any = 0
+    default: Any, alpha: Number, reward_range: tuple[Number, Number] = (0, 1), reserve: Number = 0
 ) -> int:
     """The play of the first exploration; exact, whatever the rewards are.
 
@@ -67,7 +68,11 @@ def first_play(hold: Fraction | int, deposit: Fraction | int, reserve: Fraction 
 
 
 def fewest_explorations(
-    t: Any, default: Any, alpha: Any, reward_range: tuple[Any, Any] = (0, 1), reserve: Any = 0
+    t: Any,
+    default: Any,
+    alpha: Number,
+    reward_range: tuple[Number, Number] = (0, 1),
+    reserve: Number = 0,
 ) -> int:
     """The explorations among the first t plays if every one pays r_min; never fewer than these.
 
@@ -86,7 +91,7 @@ def fewest_explorations(
     return min(plays, floor(deposited / (terms.deposit + terms.hold)))
 
 
-def largest_loss(t: Any, default: Any, alpha: Any, reserve: Any = 0) -> Decimal:
+def largest_loss(t: Any, default: Any, alpha: Number, reserve: Number = 0) -> Decimal:
     """The most that can be lost by play t, against playing the default alone; exact.
 
         alpha mu0 t + B
@@ -108,7 +113,7 @@ def largest_loss(t: Any, default: Any, alpha: Any, reserve: Any = 0) -> Decimal:
     return _EXACT.add(_EXACT.multiply(rate, Decimal(_plays(t))), lent)
 
 
-def break_even(default: Any, alpha: Any) -> Decimal:
+def break_even(default: Any, alpha: Number) -> Decimal:
     """What the played arms must pay on average for the account to fund itself: f; exact.
 
         (1-alpha) mu0
@@ -126,7 +131,7 @@ def break_even(default: Any, alpha: Any) -> Decimal:
     return _EXACT.multiply(kept, exact(default, "default"))
 
 
-def funds_itself(mean: Any, default: Any, alpha: Any) -> bool:
+def funds_itself(mean: Any, default: Any, alpha: Number) -> bool:
     """Whether explorations that pay ``mean`` on average do not lower the account: drift >= 0.
 
         mean - (1-alpha) mu0 >= 0
@@ -145,7 +150,7 @@ def funds_itself(mean: Any, default: Any, alpha: Any) -> bool:
     return exact(mean, "mean") >= break_even(default, alpha)
 
 
-def default_share(mean: Any, default: Any, alpha: Any) -> Any:
+def default_share(mean: Any, default: Any, alpha: Number) -> Any:
     """The long-run share of default plays while explorations pay ``mean`` on average.
 
         max(0, (f - mean) / (mu0 - mean)),   f = (1-alpha) mu0
@@ -175,7 +180,9 @@ def default_share(mean: Any, default: Any, alpha: Any) -> Any:
     return share if paid.ndim else float(share)
 
 
-def _terms(default: Any, alpha: Any, reward_range: tuple[Any, Any], reserve: Any) -> _Terms:
+def _terms(
+    default: Any, alpha: Number, reward_range: tuple[Number, Number], reserve: Number
+) -> _Terms:
     positive(default, "default", "shift the rewards so that the default earns")
     alpha_of(alpha)
     value, share = Fraction(exact(default, "default")), Fraction(exact(alpha, "alpha"))
@@ -194,7 +201,7 @@ def _range(reward_range: Any) -> tuple[Fraction, Fraction]:
     return Fraction(low), Fraction(high)
 
 
-def _reserve(reserve: Any) -> Decimal:
+def _reserve(reserve: Number) -> Decimal:
     lent = exact(reserve, "reserve")
     if lent < 0:
         raise InvalidInput(f"reserve = {reserve} must be >= 0; it is what may be lost on top")

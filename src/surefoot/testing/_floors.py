@@ -14,6 +14,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import exact
+from surefoot._types import Default, Number
 from surefoot.errors import PlayConflict, SurefootError
 from surefoot.floors import Floor, Outcome
 
@@ -23,7 +24,7 @@ REPORTS = ["settle", "settle", "settle", "expire", "void", "fall_back", "acknowl
 Asks = Callable[[Any], Any] | None
 
 
-def rational(number: Any) -> Fraction:
+def rational(number: Number) -> Fraction:
     """The fraction a number stands for; a float stands for its shortest decimal."""
     return Fraction(exact(number, "number"))
 
@@ -114,7 +115,7 @@ class Outcomes:
     moments: tuple[int, Fraction, Fraction] = (0, Fraction(0), Fraction(0))
     """How many rewards a mean-variance floor counts, their sum and that of their squares."""
 
-    def decide(self, explores: bool, default: Any = None) -> int:
+    def decide(self, explores: bool, default: Default | None = None) -> int:
         """One more play; returns its number."""
         self.plays.append(Fate.of(explores, self.floor, default, self.asks))
         return len(self.plays) - 1

@@ -14,6 +14,7 @@ import numpy as np
 
 from surefoot._exact import exact
 from surefoot._json_values import from_json, to_json
+from surefoot._types import Number
 from surefoot.agents import GenCB
 from surefoot.floors import Floor, RewardFloor
 from surefoot.policies import Policy
@@ -23,7 +24,7 @@ from surefoot.policies.base import arms_of
 class PolicyMaker:
     """A test class that makes a policy, its contexts and its rewards."""
 
-    reward_range: tuple[Any, Any] = (0, 1)
+    reward_range: tuple[Number, Number] = (0, 1)
     """The bounds of every reward; of a super arm's, those of each base arm's."""
     plays = 300
     """How many plays the worst case lasts; at least one of them has to be an exploration."""

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
 
+from surefoot._types import JsonObject
 from surefoot.errors import UnknownAccount
 from surefoot.live import entries
 from surefoot.live.entries import GENESIS, Entry
@@ -77,7 +78,7 @@ class AccountTests(Opened):
         assert entries.parse(entries.line(appended)) == appended
 
     def test_an_appended_payload_is_a_copy(self) -> None:
-        payload: dict[str, Any] = {"arms": ["a"]}
+        payload: JsonObject = {"arms": ["a"]}
 
         def work(tx: Tx) -> None:
             tx.append("arms.added", experiment="e", payload=payload)

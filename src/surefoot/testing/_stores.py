@@ -7,6 +7,7 @@ import threading
 from collections.abc import Callable
 from typing import Any, TypeVar
 
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.live import entries
 from surefoot.live.entries import GENESIS, Entry
@@ -48,7 +49,7 @@ class Opened:
         """Run a work on the account."""
         return self.store.transact(ACCOUNT, work)
 
-    def append(self, kind: str, payload: dict[str, Any] | None = None, **fields: Any) -> None:
+    def append(self, kind: str, payload: JsonObject | None = None, **fields: Any) -> None:
         """Append one entry in a work of its own."""
         self.do(lambda tx: tx.append(kind, experiment="e", payload=payload or {}, **fields))
 

@@ -14,6 +14,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import JsonObject
 from surefoot.errors import SurefootError
 from surefoot.floors import Books, Outcome, Statement, statement
 from surefoot.testing._floors import FloorMaker, Pair, after, rational, refused
@@ -214,7 +215,7 @@ class FloorKit(FloorMaker):
         """Decide a default play."""
         return pair.decide(False, self.first_default())
 
-    def gone_on(self, books: Books) -> dict[str, Any]:
+    def gone_on(self, books: Books) -> JsonObject:
         """Some books after 60 more plays, all at their worst."""
         default = self.first_default()
         for _ in range(60):

@@ -12,6 +12,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
 from surefoot.theory.clb import UNCHECKED, ellipsoid, features, theorem_ridge
 from surefoot.theory.general import gencb as gencb_over
@@ -68,7 +69,7 @@ def _arms(K: Any, P: Any) -> tuple[int, float]:
 
 
 def gencb(
-    d: Any, K: Any, default: Any, best: Any, alpha: Any,
+    d: Any, K: Any, default: Any, best: Any, alpha: Number,
     P: Any = 1, L: Any = 1, S: Any = 1, lam: Any = None,
 ) -> Bound:  # fmt: skip
     """GenCB-CCCB, Theorem 4: what stands inside its O(), with the Delta0 its print has lost.
@@ -108,7 +109,7 @@ def gencb(
 
 
 def gencb_proved(
-    d: Any, K: Any, default: Any, best: Any, alpha: Any,
+    d: Any, K: Any, default: Any, best: Any, alpha: Number,
     P: Any = 1, L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = None,
 ) -> Bound:  # fmt: skip
     """GenCB-CCCB with constants that are proved: ``general.gencb`` over C2UCB.
@@ -130,7 +131,7 @@ def gencb_proved(
     )  # fmt: skip
 
 
-def c3ucb(d: Any, K: Any, alpha: Any, delta: Any = None) -> Bound:
+def c3ucb(d: Any, K: Any, alpha: Number, delta: Number | None = None) -> Bound:
     """C3UCB as the paper's Table 1 has it: its default term grows with T.
 
         O( d ln(K T) sqrt(T) + d/alpha * sqrt(d/K * ln(K T/delta)) )

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
 from surefoot.theory.general import gencb as gencb_over
@@ -89,7 +90,7 @@ def theorem_ridge(lam: float, L: float) -> None:
 
 
 def gencb(
-    d: Any, default: Any, best: Any, alpha: Any, L: Any = 1, S: Any = 1, lam: Any = None
+    d: Any, default: Any, best: Any, alpha: Number, L: Any = 1, S: Any = 1, lam: Any = None
 ) -> Bound:
     """GenCB-CLB, Theorem 3: what stands inside its O().
 
@@ -123,7 +124,7 @@ def gencb(
 
 
 def gencb_proved(
-    d: Any, default: Any, best: Any, alpha: Any,
+    d: Any, default: Any, best: Any, alpha: Number,
     L: Any = 1, S: Any = 1, lam: Any = None, widest_gap: Any = 1,
 ) -> Bound:  # fmt: skip
     """GenCB-CLB with constants that are proved: ``general.gencb`` over LinUCB.
@@ -145,7 +146,7 @@ def gencb_proved(
     )
 
 
-def clucb(d: Any, alpha: Any, delta: Any = None) -> Bound:
+def clucb(d: Any, alpha: Number, delta: Number | None = None) -> Bound:
     """CLUCB as the paper's Table 1 has it: with delta = 1/T its default term grows with T.
 
         O( d ln(T/delta) sqrt(T) + d^2/alpha * [ln(d/(alpha delta))]^2 )
@@ -164,7 +165,7 @@ def clucb(d: Any, alpha: Any, delta: Any = None) -> Bound:
     return _table_row("CLUCB", d, alpha, delta, 1, "Kazerouni et al. 2017")
 
 
-def clucb2(d: Any, alpha: Any, delta: Any = None) -> Bound:
+def clucb2(d: Any, alpha: Number, delta: Number | None = None) -> Bound:
     """CLUCB2 of Garcelon et al. 2020, as the paper's Table 1 has it.
 
         O( d ln(T/delta) sqrt(T) + d^2/alpha^2 * [ln(d/(alpha delta))]^2 )
@@ -181,7 +182,9 @@ def clucb2(d: Any, alpha: Any, delta: Any = None) -> Bound:
     return _table_row("CLUCB2", d, alpha, delta, 2, "Garcelon et al. 2020")
 
 
-def _table_row(name: str, d: Any, alpha: Any, delta: Any, power: int, paper: str) -> Bound:
+def _table_row(
+    name: str, d: Any, alpha: Number, delta: Number | None, power: int, paper: str
+) -> Bound:
     n, share, level = whole(d, "d", "the features' dimension"), alpha_of(alpha), delta_of(delta)
     below = "alpha" if power == 1 else f"alpha^{power}"
 

@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.theory.bound import DEFAULT, REGULAR, TABLE, Bound, Term, constant, order
 from surefoot.theory.general import gencb as gencb_over
 from surefoot.theory.inputs import Curve, Floats, alpha_of, arms_of, delta_of, gap0, gaps_of, stakes
@@ -57,7 +58,7 @@ def _ucb1(means: Any) -> tuple[Curve, float, float]:
     return curve, (1 + math.pi**2 / 3) * float(gaps.sum()), best
 
 
-def gencb(means: Any, default: Any, alpha: Any) -> Bound:
+def gencb(means: Any, default: Any, alpha: Number) -> Bound:
     """GenCB-CMAB, Theorem 2: what stands inside its O().
 
         O( H ln T + H Delta0 / (a c) * [ln(H / (a c))]^2 ),   a = alpha mu0, c = Delta0 + a
@@ -90,7 +91,7 @@ def gencb(means: Any, default: Any, alpha: Any) -> Bound:
     )  # fmt: skip
 
 
-def gencb_proved(means: Any, default: Any, alpha: Any) -> Bound:
+def gencb_proved(means: Any, default: Any, alpha: Number) -> Bound:
     """GenCB-CMAB with constants that are proved: ``general.gencb`` over UCB1.
 
         8 H ln T + (1 + pi^2/3) sum Delta_i + C Delta0,
@@ -115,7 +116,7 @@ def gencb_proved(means: Any, default: Any, alpha: Any) -> Bound:
     )  # fmt: skip
 
 
-def conucb(means: Any, default: Any, alpha: Any, delta: Any = None) -> Bound:
+def conucb(means: Any, default: Any, alpha: Number, delta: Number | None = None) -> Bound:
     """ConUCB as the paper's Table 1 has it: its default term grows with T.
 
         O( H ln(T/delta) + sum_i ln(T/delta) / (alpha max{Delta_i, Delta0 - Delta_i}) ),  i = 1..K

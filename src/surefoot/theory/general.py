@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term, constant, order
 from surefoot.theory.inputs import Curve, gap0, number, positive, stakes
@@ -42,7 +43,7 @@ def template(regret: Curve, default_plays: Any, default: Any, best: Any) -> Boun
 
 
 def at_most(
-    curve: Curve, excess: Any, default: Any, best: Any, alpha: Any, width: Any = 1
+    curve: Curve, excess: Any, default: Any, best: Any, alpha: Number, width: Any = 1
 ) -> float:
     """A proved bound on E[N0(T)], the same for every T: the C of Theorem 1, with its number.
 
@@ -99,7 +100,7 @@ def gencb(
     excess: Any,
     default: Any,
     best: Any,
-    alpha: Any,
+    alpha: Number,
     width: Any = 1,
     formula: str = "B(T)",
     name: str = "GenCB",

@@ -9,6 +9,7 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import exact
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 
 Floats = npt.NDArray[np.float64]
@@ -42,7 +43,7 @@ def alpha_of(value: Any) -> float:
     return fraction(value, "alpha", "0.05 gives up at most 5 % of the default's reward")
 
 
-def delta_of(delta: Any) -> Curve:
+def delta_of(delta: Number | None | None) -> Curve:
     """A failure probability as a curve over T; None is the convention 1/T."""
     if delta is None:
         return lambda T: 1.0 / T
@@ -129,7 +130,7 @@ class Stakes(NamedTuple):
     c: float
 
 
-def stakes(default: Any, best: Any, alpha: Any) -> Stakes:
+def stakes(default: Any, best: Any, alpha: Number) -> Stakes:
     """The stakes of a problem; InvalidInput as ``gap0``, and for alpha outside (0, 1)."""
     mu0, gap = gap0(default, best)
     a = alpha_of(alpha) * mu0

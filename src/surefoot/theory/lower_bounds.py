@@ -9,11 +9,12 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import exact
+from surefoot._types import Number
 from surefoot.theory.bound import DEFAULT, Bound, Term, order
 from surefoot.theory.inputs import alpha_of, gap0, whole
 
 
-def sure(default: Any, best: Any, alpha: Any) -> Bound:
+def sure(default: Any, best: Any, alpha: Number) -> Bound:
     """The least any algorithm pays that keeps the floor surely: it must begin with the default.
 
         R_T >= Delta0 min(T, ceil((1-alpha)/alpha))
@@ -44,7 +45,7 @@ def sure(default: Any, best: Any, alpha: Any) -> Bound:
     )
 
 
-def cmab_table(K: Any, alpha: Any) -> Bound:
+def cmab_table(K: Any, alpha: Number) -> Bound:
     """K arms, as in the paper's Table 1 (printed with O() for what is an Omega()).
 
         Omega( max{ K/alpha, sqrt(K T) } )

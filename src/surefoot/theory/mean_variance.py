@@ -11,6 +11,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.theory.bound import DEFAULT, REGULAR, Bound, Term
 from surefoot.theory.inputs import Floats, alpha_of, arms_of, gap0, gaps_of, positive
@@ -20,8 +21,8 @@ def mv_cucb(
     means: Any,
     variances: Any,
     default: Any,
-    alpha: Any,
-    rho: Any,
+    alpha: Number,
+    rho: Number,
     cumulative: bool = False,
 ) -> Bound:
     """MV-CUCB, Theorem 5: what stands inside its O~(), normalised; T times it if ``cumulative``.
@@ -71,7 +72,7 @@ def mv_cucb(
     )
 
 
-def mv_ucb(means: Any, variances: Any, rho: Any, cumulative: bool = False) -> Bound:
+def mv_ucb(means: Any, variances: Any, rho: Number, cumulative: bool = False) -> Bound:
     """MV-UCB's own mean-variance regret, as the proof of Theorem 5 quotes it.
 
         T R_T <= 12 (5+rho)^2 (H1 + 4 H2) ln(6 K T) + 288 (5+rho)^4 H3 [ln(6 K T)]^2 / T
@@ -107,7 +108,7 @@ def mv_ucb(means: Any, variances: Any, rho: Any, cumulative: bool = False) -> Bo
     )
 
 
-def _floor(rho: float, best: float, default: Any, alpha: Any) -> tuple[float, float]:
+def _floor(rho: float, best: float, default: Any, alpha: Number) -> tuple[float, float]:
     """alpha MV0, which must exceed 2, and Delta0 = MV_* - MV0."""
     mu0 = positive(default, "default", "shift the rewards so that the default earns")
     MV0, gap = gap0(rho * mu0, best, "rho * default")
@@ -121,7 +122,7 @@ def _floor(rho: float, best: float, default: Any, alpha: Any) -> tuple[float, fl
 
 
 def _spread(
-    means: Any, variances: Any, rho: Any
+    means: Any, variances: Any, rho: Number
 ) -> tuple[float, float, int, float, float, float, float]:
     """rho, MV_*, K, H1, H2, H3 and the largest gap."""
     weight = positive(rho, "rho", "it weighs the mean against the variance")

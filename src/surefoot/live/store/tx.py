@@ -16,6 +16,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from surefoot._exact import shown
+from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput, PlayConflict
 from surefoot.floors import events
 from surefoot.floors.events import TABLE, Event, State
@@ -309,7 +310,7 @@ class Tx:
         kind: str,
         *,
         experiment: str,
-        payload: dict[str, Any],
+        payload: JsonObject,
         play: str | None = None,
         d_posted: int = 0,
         d_held: int = 0,
@@ -363,7 +364,7 @@ class Tx:
         return entry
 
     def _totals(
-        self, kind: str, payload: dict[str, Any], d_posted: int, d_held: int, d_reserve: int
+        self, kind: str, payload: JsonObject, d_posted: int, d_held: int, d_reserve: int
     ) -> tuple[int, int, int, bool]:
         """The account's totals after an entry, and whether it is breached then."""
         row = self.row
@@ -391,7 +392,7 @@ class Tx:
         return posted, held, reserve, below
 
     def _moved(
-        self, kind: str, experiment: str, play: str | None, payload: dict[str, Any]
+        self, kind: str, experiment: str, play: str | None, payload: JsonObject
     ) -> PlayRow | None:
         if kind in DECISIONS:
             seq = self.row.seq + 1
@@ -414,7 +415,7 @@ class Tx:
         return moved(row, kind, payload)
 
     def _leased(
-        self, kind: str, experiment: str, payload: dict[str, Any], moved: PlayRow | None
+        self, kind: str, experiment: str, payload: JsonObject, moved: PlayRow | None
     ) -> LeaseRow:
         lease = entries.checked_id(payload.get("lease"), "lease")
         row = self.lease(lease)
@@ -427,7 +428,7 @@ def _over() -> InvalidInput:
     return InvalidInput("this transaction is over; a Tx is valid only inside its work")
 
 
-def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, Any]) -> PlayRow:
+def decided(play: str, experiment: str, seq: int, kind: str, payload: JsonObject) -> PlayRow:
     """The row of a play as its decision fixes it."""
     explores = kind == "decision.held"
     low = payload.get("low" if explores else "value", 0)
@@ -448,7 +449,7 @@ def decided(play: str, experiment: str, seq: int, kind: str, payload: dict[str, 
     )  # fmt: skip
 
 
-def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
+def moved(row: PlayRow, kind: str, payload: JsonObject) -> PlayRow:
     """The row of a play after an entry of a kind of MOVES; PlayConflict if it cannot follow."""
     if kind == Event.ACKNOWLEDGED:
         if not row.capped:
@@ -464,7 +465,7 @@ def moved(row: PlayRow, kind: str, payload: dict[str, Any]) -> PlayRow:
     return row._replace(state=state, reward=reward, told=payload.get("told"), capped=capped)
 
 
-def leased(row: LeaseRow | None, kind: str, experiment: str, payload: dict[str, Any]) -> LeaseRow:
+def leased(row: LeaseRow | None, kind: str, experiment: str, payload: JsonObject) -> LeaseRow:
     """The row of a lease after its grant, return or forfeit."""
     lease = entries.checked_id(payload.get("lease"), "lease")
     if kind == "lease.granted":
