@@ -24,6 +24,7 @@ _HOMES = {
     "ConUCB": "surefoot.comparators",
     "EmpiricalArms": "surefoot.environments",
     "Enumerated": "surefoot.oracles",
+    "Floor": "surefoot.floors",
     "GaussianArms": "surefoot.environments",
     "GenCB": "surefoot.agents",
     "KLUCB": "surefoot.policies",
@@ -79,6 +80,7 @@ __all__ = [
     "ConUCB",
     "EmpiricalArms",
     "Enumerated",
+    "Floor",
     "GaussianArms",
     "GenCB",
     "KLUCB",
@@ -138,7 +140,7 @@ if TYPE_CHECKING:
         LinearArms,
         ReplayLog,
     )
-    from surefoot.floors import MeanVarianceFloor, Outcome, RewardFloor
+    from surefoot.floors import Floor, MeanVarianceFloor, Outcome, RewardFloor
     from surefoot.live.live import Live
     from surefoot.oracles import (
         Enumerated,

@@ -25,7 +25,7 @@ class Reason(StrEnum):
 
 
 class Choice(NamedTuple):
-    """The policy's choice, where the policy was asked."""
+    """The policy's choice, where the policy was asked; the play may still be the default."""
 
     arm: Any
     """The arm as the user named it."""
@@ -43,7 +43,7 @@ class Choice(NamedTuple):
 
 
 class Play(NamedTuple):
-    """One decision of an agent; report its reward with ``agent.update(play, reward)``.
+    """One decision of an agent and its numbers; report it with ``agent.update(play, reward)``.
 
     ``slack``: what could be lost before this play's hold. ``worst_case``: the slack after it. Both
     are exact decimals; for the default they are equal.

@@ -122,7 +122,7 @@ class Terms(NamedTuple):
 
 @dataclass(slots=True)
 class Record:
-    """One play as the books remember it."""
+    """One play as books remember it: what ``step`` needs to judge its next report."""
 
     explores: bool
     terms: Terms

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import FrozenInstanceError
 from decimal import Decimal
+from types import MemberDescriptorType
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
@@ -13,7 +15,27 @@ from surefoot.floors.plays import Plays, checked_keep
 from surefoot.floors.reward_books import Account, RewardBooks
 
 
-class LinearFloor:
+class Fixed:
+    """What a constructor sets once, and what nobody changes: books and plays were made by it."""
+
+    __slots__ = ()
+
+    def __setattr__(self, name: str, value: Any) -> None:
+        """Set what is not set yet; FrozenInstanceError for what is."""
+        slot = isinstance(getattr(type(self), name, None), MemberDescriptorType)
+        if hasattr(self, name) if slot else name in getattr(self, "__dict__", ()):
+            raise FrozenInstanceError(
+                f"cannot assign to {name!r}: a {type(self).__name__} stays as it was made; make "
+                "another, or let the agent change its own: agent.change(...)"
+            )
+        super().__setattr__(name, value)
+
+    def __delattr__(self, name: str) -> None:
+        """FrozenInstanceError."""
+        raise FrozenInstanceError(f"cannot delete {name!r}: a {type(self).__name__} stays as it is")
+
+
+class LinearFloor(Fixed):
     """A promise on the sum of rewards: each play has to earn its f, all together, at any moment.
 
     A class of your own says in ``terms`` what a play is worth (``known_terms`` does the rounding),

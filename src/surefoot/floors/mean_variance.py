@@ -11,6 +11,7 @@ from surefoot._exact import Unit, exact, exact_range, finest_places, fits, one_o
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
+from surefoot.floors.linear import Fixed
 from surefoot.floors.mean_variance_account import Constants, MeanVarianceAccount
 from surefoot.floors.mean_variance_books import MeanVarianceBooks
 from surefoot.floors.plays import Plays, checked_keep
@@ -19,7 +20,7 @@ from surefoot.floors.reward import checked_alpha, checked_default
 CHECKS = ("viable", "exact", "paper")
 
 
-class MeanVarianceFloor:
+class MeanVarianceFloor(Fixed):
     """After every reward: rho*mean - population variance of all rewards >= (1-alpha)*rho*mu0.
 
     Source: Du, Wang, Huang 2021, eq. (5) and Algorithm MV-CUCB; default plays count among the

@@ -90,12 +90,14 @@ class RewardFloor(LinearFloor):
         self.target = checked_against(against, target)
         self.against = against
         self.checkpoint = checked_checkpoint(checkpoint, default is not None)
-        self.default: Decimal | Interval | None = None
-        self._constant: Terms | None = None
-        if is_interval(default):
+        self.default: Decimal | Interval | None
+        self._constant: Terms | None
+        if default is None:
+            self.default = self._constant = None
+        elif is_interval(default):
             self.default = checked_interval(default, self.reward_range)
             self._constant = self._interval_terms(self.default)
-        elif default is not None:
+        else:
             self.default = checked_default(default, self.reward_range)
             self._constant = self._terms(self._known(self.default))
 

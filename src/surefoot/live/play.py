@@ -76,7 +76,7 @@ def _ends(default: Any) -> Any:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class LivePlay:
-    """One decision; report its reward with ``live.update(play, reward)``, or by its id.
+    """One decision, the same for every repeat of its id; report it with ``live.update``.
 
     ``slack`` is what might be lost before this play's hold, ``worst_case`` what is left after it.
     """
@@ -259,7 +259,7 @@ _NUMBERS: dict[str, type | UnionType] = {
 
 
 class OpenPlay(NamedTuple):
-    """A play that can still change, as read from its decision's entry."""
+    """What a decision's entry says of a play that can still change: a report is booked by it."""
 
     explores: bool
     arm: Any

@@ -50,11 +50,11 @@ class AccountRow(NamedTuple):
 
 
 class PlayRow(NamedTuple):
-    """A play as it stands; amounts in units.
+    """A play as its store keeps it: a report is judged by it, and no entry is read; in units.
 
     ``state``: open, settled, expired, late, voided, as_default for an exploration; open, expired,
-    confirmed, valued, voided for a default. ``reward`` is what was credited, ``told`` what was
-    reported, ``capped`` whether the rest of it waits for an operator.
+    confirmed, valued, voided for a default (``tx.NAMES``). ``reward`` is what was credited,
+    ``told`` what was reported, ``capped`` whether the rest of it waits for an operator.
     """
 
     id: str

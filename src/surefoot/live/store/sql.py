@@ -7,13 +7,15 @@ decided twice, an entry changed. A bug of ours cannot commit what a CHECK forbid
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any, NamedTuple
 
 import sqlalchemy as sa
 
+from surefoot.floors.events import LEASES as LEASE_EVENTS
 from surefoot.live.entries import Entry, canonical
 from surefoot.live.store.base import AccountRow, LeaseRow, PlayRow
+from surefoot.live.store.tx import STATES
 
 VERSION = "0002"
 """The newest migration; a test compares."""
@@ -37,6 +39,11 @@ def _columns(row: Any, key: str) -> Iterator[sa.Column[Any]]:
         yield sa.Column(name, kind, primary_key=name == key, nullable=name in _NULLABLE)
 
 
+def _one_of(column: str, names: Iterable[str]) -> str:
+    """What a CHECK says of a column whose values are listed elsewhere."""
+    return f"{column} IN ({', '.join(map(repr, dict.fromkeys(names)))})"
+
+
 def _owner() -> sa.Column[Any]:
     return sa.Column("account", sa.Text, sa.ForeignKey("account.name"), primary_key=True)
 
@@ -58,13 +65,9 @@ play = sa.Table(
     _owner(),
     *_columns(PlayRow, "id"),
     sa.UniqueConstraint("account", "seq", name="one_play_an_entry"),
-    sa.CheckConstraint("role IN ('explore', 'default')", name="role_known"),
+    sa.CheckConstraint(_one_of("role", (role for role, _ in STATES)), name="role_known"),
     sa.CheckConstraint("hold >= 0", name="hold_not_below_0"),
-    sa.CheckConstraint(
-        "state IN ('open', 'settled', 'expired', 'late', 'voided', 'as_default', 'confirmed',"
-        " 'valued')",
-        name="state_known",
-    ),
+    sa.CheckConstraint(_one_of("state", (name for _, name in STATES)), name="state_known"),
 )
 _WAITING = sa.text("state = 'open' AND deadline IS NOT NULL")
 sa.Index(
@@ -77,7 +80,10 @@ lease = sa.Table(
     _owner(),
     *_columns(LeaseRow, "id"),
     sa.CheckConstraint("0 <= spent AND spent <= amount", name="spent_within_amount"),
-    sa.CheckConstraint("state IN ('open', 'returned', 'forfeited')", name="lease_state_known"),
+    sa.CheckConstraint(
+        _one_of("state", ("open", *(how for how in LEASE_EVENTS if how != "granted"))),
+        name="lease_state_known",
+    ),
 )
 snapshot = sa.Table(
     "snapshot",

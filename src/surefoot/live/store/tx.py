@@ -38,7 +38,13 @@ NAMES = {
     Event.LAPSED: ("expired", "an expiry"),
     Event.VALUED: ("valued", "the value of the default"),
 }
-"""What a row calls the state that an event leads to, and what a message calls the event."""
+"""What a row calls the state that an event leads to, and what a message calls the event.
+
+Rows have names of their own, and here is the only place that has both. They cannot change: they lie
+in every ledger, and its CHECK and the verifier know them. And they tell more than ``State`` does,
+which the next legal step asks for: a late reward from one in time, a valued default from one that
+was only confirmed.
+"""
 STATES = {
     (role, name): state
     for role, explores in (("explore", True), ("default", False))
