@@ -20,6 +20,7 @@ from surefoot._types import JsonObject, Number
 from surefoot.agents.actions import Action
 from surefoot.comparators.base import Comparator, failure
 from surefoot.floors import Floor
+from surefoot.kernels.policy import Stateful
 from surefoot.kernels.registry import Kernels
 from surefoot.policies import _ridge
 from surefoot.policies.linucb import arm_names
@@ -133,12 +134,15 @@ def units_of_one(floor: Floor) -> float:
     return numerator / denominator
 
 
-class Linear:
+class Linear(Stateful):
     """The policy of a linear comparator: features, a state of flat lists, and kernels on them.
 
     The agent asks it what it would play and what can be proved; it takes no turns of its own.
     """
 
+    _saved_as = "lists"
+    _misfit = "is of other features"
+    _fixed = NOW
     unit_rewards = False
     kernel_methods: ClassVar[tuple[str, ...]] = ("peek", "pledge", "best", "update")
     """What the kernels stand for; who overrides one of these is run play by play."""
@@ -158,14 +162,20 @@ class Linear:
         self.n_arms: int | None = count
         self.features = features
         self.bound = bound
-        self.turns = 0
         self.record = record._replace(features=features.ravel())
         """For the engine."""
         # The same numbers as a list: Python reads those faster, one at a time.
         self.plain = record._replace(features=features.ravel().tolist())
         self.kernels = kernels
-        self.lists: Any = kernels.init(self.plain, count)
+        self._begin(0, self._start())
+
+    def _start(self) -> Any:
+        return self.kernels.init(self.plain, self.n_arms)
+
+    @property
+    def lists(self) -> Any:
         """The state: flat lists, named by the numbers ``SCORES`` and so on."""
+        return self._state
 
     def check(self, context: Any) -> None:
         """Refuse a context that is not None and no features of the arms."""
@@ -207,31 +217,17 @@ class Linear:
         self.turns += 1
         return self.kernels.best(self.record_with(context), self.lists, self.turns)
 
-    def select(self, context: Any, rng: np.random.Generator) -> Any:
-        """Take a turn: the optimist's choice."""
-        return self.best(context, rng)[0]
-
     def update(self, arm: Any, reward: Any, context: Any) -> None:
         """Learn one reward of one arm."""
         self.kernels.update(self.record_with(context), self.lists, arm, reward)
 
-    @property
-    def fresh(self) -> bool:
-        """Whether it has taken no turn and no reward yet."""
-        start = self.kernels.init(self.plain, self.n_arms)
-        return not self.turns and [*map(list, self.lists)] == [*map(list, start)]
-
     def state(self) -> JsonObject:
         """JSON-able state."""
-        more = {name.lstrip("_"): getattr(self, name) for name in self.kept}
-        return {"turns": self.turns, "lists": [list(row) for row in self.lists], **more}
+        return super().state() | {name.lstrip("_"): getattr(self, name) for name in self.kept}
 
     def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
-        rows = tuple(list(row) for row in state["lists"])
-        if [*map(len, rows[:NOW])] != [*map(len, self.lists[:NOW])]:
-            raise ValueError("the saved state is of other features")
-        self.turns, self.lists = int(state["turns"]), rows
+        super().restore(state)
         for name in self.kept:
             setattr(self, name, state[name.lstrip("_")])
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from operator import index
 from typing import Any, ClassVar, Self
 
@@ -25,16 +25,63 @@ POLICIES: dict[str, Any] = {}
 """The policies of this library by name: each registers itself, and ``load`` builds them again."""
 
 
-class Registered:
-    """What derives from it within ``surefoot.policies`` can be saved and loaded by its name."""
+class Stateful:
+    """A clock and a state of flat lists: what every policy of kernels saves and restores.
+
+    Within ``surefoot.policies`` a subclass can be saved and loaded by its name.
+    """
+
+    _saved_as: ClassVar[str] = "arms"
+    """The key of the lists in a saved state."""
+    _misfit: ClassVar[str] = "is not of {0.n_arms} arms"
+    """What is said of a state whose lists have other lengths."""
+    _fixed: ClassVar[int | None] = None
+    """How many of the lists keep their length; None: all."""
+    best: Callable[..., Any]
+    turns: int
+    """m: how often this policy has been asked; default plays it never saw do not count."""
+    _start: Callable[[], Any]
+    """The lists before the first turn."""
 
     def __init_subclass__(cls, **options: Any) -> None:
         super().__init_subclass__(**options)
         if cls.__module__.startswith("surefoot.policies."):
             POLICIES[cls.__name__] = cls
 
+    def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
+        """Go on from a clock and lists, which are the policy's own from now on."""
+        self.turns, self._state = turns, state
 
-class KernelPolicy(Registered):
+    def _lists(self) -> tuple[list[Any], ...]:
+        """The state as plain lists: copies."""
+        return tuple(map(warm.listed, self._state))
+
+    def select(self, context: Any, rng: np.random.Generator) -> Any:
+        """Take a turn: what the kernels choose."""
+        return self.best(context, rng)[0]
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has taken no turn and no reward yet."""
+        return not self.turns and [*self._lists()] == [*map(list, self._start())]
+
+    def state(self) -> JsonObject:
+        """JSON-able state."""
+        return {"turns": self.turns, self._saved_as: [*self._lists()]}
+
+    def restore(self, state: JsonObject) -> None:
+        """The inverse of ``state``."""
+        self._begin(int(state["turns"]), self._fitting(state))
+
+    def _fitting(self, state: JsonObject) -> tuple[list[Any], ...]:
+        """The lists of a saved state; ValueError for those of another policy."""
+        rows = tuple(list(row) for row in state[self._saved_as])
+        if [*map(len, rows[: self._fixed])] != [*map(len, self._lists()[: self._fixed])]:
+            raise ValueError(f"the saved state {self._misfit.format(self)}")
+        return rows
+
+
+class KernelPolicy(Stateful):
     """A policy of numbered arms, whose decisions are those of registered kernels.
 
     ``record``: the parameter record; its class picks the kernels (``register``). ``n_arms`` or
@@ -62,15 +109,16 @@ class KernelPolicy(Registered):
     ) -> None:
         self.arms = arm_labels(n_arms, arms)
         self.n_arms = len(self.arms)
-        self.turns = 0
-        """m: how often this policy has been asked; default plays it never saw do not count."""
         self.key: int | None = None
         """What its draws are a function of, with the turn and the arm; None before the first."""
         self.record = record
         self.kernels = registry.KERNELS[type(record)]
         self._width = 0
         """How many units the range of rewards spans in an agent's books, once there are such."""
-        self._begin(0, registry.init(record, self.n_arms))
+        self._begin(0, self._start())
+
+    def _start(self) -> Any:
+        return registry.init(self.record, self.n_arms)
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         compiled = warm.ready(type(self.record))
@@ -127,10 +175,6 @@ class KernelPolicy(Registered):
         chosen, score = registry.best(self.record, state, turn, self.key or 0, context, arms)
         return int(chosen), score
 
-    def select(self, context: Any, rng: np.random.Generator) -> int:
-        """Take a turn: the arm that the kernels choose."""
-        return self.best(context, rng)[0]
-
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""
         compiled = self._compiled
@@ -161,15 +205,10 @@ class KernelPolicy(Registered):
             return float(self._compiled[PLEDGE](index(arm), *self._parts))
         return float(registry.pledge(self.record, self._state, arm))
 
-    def _lists(self) -> tuple[list[Any], ...]:
-        """The state as plain lists: copies."""
-        return tuple(map(warm.listed, self._state))
-
     @property
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
-        start = registry.init(self.record, self.n_arms)
-        return not self.turns and self.key is None and [*self._lists()] == [*map(list, start)]
+        return self.key is None and super().fresh
 
     def state(self) -> JsonObject:
         """JSON-able state."""
@@ -177,13 +216,11 @@ class KernelPolicy(Registered):
         more = {} if unit == registry.NANO else {"unit": int(unit)}
         if self.key is not None:
             more["key"] = self.key
-        return {"turns": self.turns, "arms": [*self._lists()], **more}
+        return {**super().state(), **more}
 
     def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
-        rows = tuple(list(row) for row in state["arms"])
-        if [len(row) for row in rows] != [self.n_arms] * len(self._state):
-            raise ValueError(f"the saved state is not of {self.n_arms} arms")
+        rows = self._fitting(state)
         if hasattr(self.record, "unit"):  # that of the state; billionths in files older than units
             self.record = self.record._replace(unit=float(state.get("unit", registry.NANO)))
         self.key = state.get("key")

@@ -14,7 +14,7 @@ from surefoot._top_k import top_k
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels import warm
-from surefoot.kernels.policy import Registered
+from surefoot.kernels.policy import Stateful
 from surefoot.kernels.warm import LIVE, Live
 from surefoot.policies import _ridge
 from surefoot.policies.options import Ridge, flat, norm_of, unflat
@@ -70,12 +70,14 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
 _TURN = "float64[::1], float64[::1], int64, float64[::1]"
 
 
-class Optimist(Registered):
+class Optimist(Stateful):
     """A linear policy over d features, the longest of norm ``widest``.
 
     ``growth``: how many observations a turn may bring, for the radius.
     """
 
+    _saved_as = "ridge"
+    _misfit = "is not of dimension d = {0.d}"
     usual = "paper"
     """The radius of a policy whose options name none."""
 
@@ -86,26 +88,31 @@ class Optimist(Registered):
         assert filled.penalty is not None
         self.theta_bound, self.feature_bound = filled.theta_bound, filled.feature_bound
         self.noise, self.ridge, self.radius = filled.noise, filled.penalty, str(filled.radius)
-        self.turns = 0
-        """m: how often this policy has been asked; default plays it never saw do not count."""
         self.growth, self.bias = norm_of(filled, growth)
         self._compiled = warm.ready(Optimist)
-        self._begin(0, _ridge.fresh(d, self.ridge))
+        self._begin(0, self._start())
 
-    def _begin(self, turns: int, ridge: tuple[Any, ...]) -> None:
+    def _start(self) -> tuple[list[float], ...]:
+        return _ridge.fresh(self.d, self.ridge)
+
+    def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         self.turns = turns
         if self._compiled is None:
-            self._lists = ridge
+            self._state = state
             return
         determinant = float(self.radius == "determinant")
         settings = float(self.d), self.ridge, self.noise, self.growth, self.bias, determinant
-        whole = np.array([*settings, *itertools.chain(*ridge)])
+        whole = np.array([*settings, *itertools.chain(*state)])
         self._parts = (whole,)
         self._room = np.empty(0)
 
     @property
     def _ridge(self) -> tuple[Any, ...]:
-        return self._lists if self._compiled is None else _parted(*self._parts)
+        # Views made anew each time: those of a copy would be arrays of their own.
+        return self._state if self._compiled is None else _parted(*self._parts)
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        return tuple(map(warm.listed, self._ridge))
 
     def _flattened(self, features: npt.NDArray[np.float64]) -> Any:
         """Rows of features, one behind the other, as the kernels of this process take them."""
@@ -158,22 +165,8 @@ class Optimist(Registered):
             )
         )
 
-    @property
-    def fresh(self) -> bool:
-        """Whether it has taken no turn and no reward yet."""
-        start = _ridge.fresh(self.d, self.ridge)
-        return not self.turns and [*map(warm.listed, self._ridge)] == [*map(list, start)]
-
-    def state(self) -> JsonObject:
-        """JSON-able state: the clock, and the lists of the ridge."""
-        return {"turns": self.turns, "ridge": [*map(warm.listed, self._ridge)]}
-
-    def restore(self, state: JsonObject) -> None:
-        """The inverse of ``state``."""
-        rows = tuple([float(number) for number in row] for row in state["ridge"])
-        if list(map(len, rows)) != list(map(len, self._ridge)):
-            raise ValueError(f"the saved state is not of dimension d = {self.d}")
-        self._begin(int(state["turns"]), rows)
+    def _fitting(self, state: JsonObject) -> tuple[list[Any], ...]:
+        return tuple([*map(float, row)] for row in super()._fitting(state))
 
     def settings(self) -> JsonObject:
         """The options, as a saved file has them."""

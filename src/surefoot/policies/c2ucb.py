@@ -266,10 +266,6 @@ class C2UCB(Optimist):
             )
         return tuple(sorted(map(int, arm)))
 
-    def select(self, context: Any, rng: np.random.Generator) -> SuperArm:
-        """Take a turn: the oracle's super arm for the upper confidence bounds."""
-        return self.best(context, rng)[0]
-
     def update(self, arm: Any, reward: Any, context: Any) -> None:
         """Learn one reward of each base arm of a super arm, in its order."""
         flat, members = self._rows(context), self._members(arm)

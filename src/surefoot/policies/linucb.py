@@ -202,10 +202,6 @@ class LinUCB(Optimist):
         chosen, score = self._foremost(self._flattened(some), turn)
         return int(rows[chosen]), score
 
-    def select(self, context: Any, rng: np.random.Generator) -> Any:
-        """Take a turn: the action of the largest upper confidence bound."""
-        return self.best(context, rng)[0]
-
     def update(self, arm: Any, reward: float, context: Any) -> None:
         """Learn one reward of one action; ``context`` is the one it was chosen with."""
         number = reward_given(reward)
