@@ -139,3 +139,14 @@ def test_what_is_no_floor_is_refused_and_what_lacks_something_is_told():
         sf.GenCB(sf.UCB1(2), Short())
     with pytest.raises(InvalidInput, match="even the default could break the promise"):
         MarginFloor(0.5, -0.1).terms()
+
+
+def test_a_class_derived_from_a_reward_floor_is_not_mistaken_for_it(tmp_path):
+    """A ledger says the floors that it knows; a file would be read by the name alone."""
+    own = type("RewardFloor", (sf.RewardFloor,), {"read": lambda floor, reward, what: 0})
+    agent = sf.GenCB(sf.UCB1(2), own(0.5, 0.5))
+    with pytest.raises(InvalidInput, match="only reward floors can"):
+        sf.Live(agent, MemoryStore())
+    with pytest.raises(InvalidInput, match="give yours another name"):
+        agent.save(tmp_path / "agent.json")
+    assert not list(tmp_path.iterdir())

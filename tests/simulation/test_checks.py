@@ -9,9 +9,11 @@ import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from learners import Counter
 from surefoot.errors import InvalidInput
+from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.loop import ARM, GAP, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
+from surefoot.simulation.stepwise import drive
 
 
 class Forgetful(sf.UCB1):
@@ -51,6 +53,43 @@ def test_subclasses_that_do_something_else_are_driven_play_by_play():
     played = made.run(0, choose("compiled"))
     assert set(played["forgetful"].books[:, ARM]) == set(played["patched"].books[:, ARM]) == {0}
     assert set(played["timid"].books[:, ARM]) == {-1}
+
+
+class Holding(sf.RewardFloor):
+    """Two holds for each play."""
+
+    def terms(self, default=None):
+        terms = super().terms(default)
+        return terms._replace(hold=2 * terms.hold)
+
+
+class Closed(sf.MeanVarianceFloor):
+    """Its books afford nothing."""
+
+    def open(self, keep=100_000):
+        books = super().open(keep)
+        books.__class__ = type("Never", (type(books),), {"affords": lambda books, terms: False})
+        return books
+
+
+def test_a_floor_derived_from_one_of_ours_is_kept_by_its_own_rule():
+    floors = {"holding": Holding(0.5, 0.5), "closed": Closed(0.5, 0.5, 2)}
+    agents = {name: sf.GenCB(sf.UCB1(2), floor) for name, floor in floors.items()}
+    assert Plan(agents, ENVIRONMENT, 50, 0).stepwise == ["holding", "closed"]
+    found = sf.simulate({"closed": agents["closed"]}, ENVIRONMENT, 50, 1, 0).summary()
+    assert found["closed"]["default_plays"]["mean"] == 50
+
+
+def test_a_policy_that_does_not_say_that_it_draws_has_the_same_key_in_each_driver():
+    silent = type("Silent", (sf.Thompson,), {"draws": False})
+    agents = {"own": sf.GenCB(silent(3), sf.RewardFloor(0.5, 0.3))}
+    environment = sf.BernoulliArms([0.8, 0.2, 0.6])
+    made = Plan(agents, environment, 300, 3, "all")
+    live = drive(
+        agents["own"], environment, made.tops["own"], made.key(0), made._stream(0, 1),
+        made.checkpoints, lambda: False,
+    )  # fmt: skip
+    assert (np.array(made.run(0, PLAIN)["own"].books) == live.books).all()
 
 
 def test_an_environment_without_a_kernel_pays_the_same_play_by_play():

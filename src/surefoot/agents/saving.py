@@ -33,7 +33,7 @@ _ORACLES: dict[str, type[Structure]] = {
     if isinstance(one, type) and issubclass(one, Structure)
 }
 # Of ours alone: a floor of one's own is read by its class, which ``load`` is given.
-_FLOORS: dict[str, type[RewardFloor | MeanVarianceFloor]] = {
+FLOORS: dict[str, type[RewardFloor | MeanVarianceFloor]] = {
     "RewardFloor": RewardFloor,
     "MeanVarianceFloor": MeanVarianceFloor,
 }
@@ -139,12 +139,17 @@ def agent_to_json(agent: Agent) -> JsonObject:
     kinds = _kinds(name)
     if kinds.get(name) is not type(agent):
         raise InvalidInput(f"{name} cannot be saved; save {_listed(kinds)} agents")
-    kind = type(policy).__name__
+    kind, floor = type(policy).__name__, type(agent.floor).__name__
     ours = POLICIES.get(kind) is type(policy)
+    if FLOORS.get(floor, type(agent.floor)) is not type(agent.floor):
+        raise InvalidInput(
+            f"a floor of your own class {floor} cannot be saved: surefoot has a class of that "
+            "name, which load would take; give yours another name"
+        )
     return {
         "agent": name,
         "settings": _said(agent.config(), name),
-        "floor": {"kind": type(agent.floor).__name__, **agent.floor.config()},
+        "floor": {"kind": floor, **agent.floor.config()},
         "books": agent.books.snapshot(),
         "policy": {
             "kind": kind,
@@ -227,7 +232,7 @@ def _floor(saved: JsonObject, own: Any) -> Floor:
     """A floor of the saved kind: the class of one's own has to be given."""
     config = dict(saved)
     kind = config.pop("kind")
-    ours = _FLOORS.get(kind)
+    ours = FLOORS.get(kind)
     if ours is not None:
         if own is not None:
             raise InvalidInput(

@@ -112,7 +112,8 @@ def check_agent(agent: Any) -> GenCB:
 
 def check_floor(floor: Any) -> RewardFloor:
     """The floor, if the database's account can keep it."""
-    if not getattr(floor, "durable", False):
+    # A class derived from ours may ask for something else, which the ledger could not say.
+    if not getattr(floor, "durable", False) or type(floor) not in saving.FLOORS.values():
         raise InvalidInput(
             f"floor = {shown(floor)} cannot go live in this version: only reward floors can"
         )

@@ -38,8 +38,9 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
 
     A subclass may do something else: of an agent, unless it names its gate again; of a policy,
     where it (or the policy itself) overrides a method the kernels stand for; of an environment,
-    where it overrides ``pull`` or f. The floor must be one that the engine's gates keep, and the
-    step between the units of draws, books and the policy's scale one of the engine's numbers.
+    where it overrides ``pull`` or f; of a floor, unless it names ``plain`` again. The floor must
+    be one that the engine's gates keep, and the step between the units of draws, books and the
+    policy's scale one of the engine's numbers.
     """
     floor = agent.floor
     return (
@@ -61,6 +62,8 @@ _EXACT_PLACES = 15
 def _keeps(agent: Agent) -> bool:
     """Whether the engine has a gate and a calendar for the floor."""
     floor: Any = agent.floor
+    if "plain" not in vars(type(floor)):  # a class derived from ours may ask for something else
+        return False
     if floor.rho is None:
         return bool(floor.plain)
     numbers = floor.constants

@@ -33,6 +33,9 @@ class BasePath(NamedTuple):
     """The class of ``policy``: records of two classes may be equal as tuples."""
     scale: Scale
     rival: float
+    draws: bool
+    """Whether it draws at random; kernels of one that does not say so are given the key 0, as in
+    its own turns."""
 
     def key(self) -> tuple[Any, ...]:
         """What can be compared and hashed; arrays by their bytes."""
@@ -108,7 +111,8 @@ class Plan:
         scale = Scale(10 ** max(finer, 0), 10 ** max(-finer, 0), *seen)
         rival = agent.default_score(terms) if agent.default_competes else float("-inf")
         record = agent.policy.record  # type: ignore[attr-defined]  # an IndexPolicy
-        return BasePath(record, type(record), scale, rival)
+        draws = bool(getattr(agent.policy, "draws", False))
+        return BasePath(record, type(record), scale, rival, draws)
 
     def _stream(self, run: int, number: int) -> np.random.SeedSequence:
         return np.random.SeedSequence(self.entropy, spawn_key=(run, number))
@@ -149,9 +153,10 @@ class Plan:
     ) -> dict[str, Trace]:
         environment = self.environment
         driver = engine.driver(path.kind)
-        key, own = engine.word(self.key(run)), engine.word(self.own_key(run))
+        own_key = self.own_key(run) if path.draws else 0
+        key, own = engine.word(self.key(run)), engine.word(own_key)
         rows = driver.init(path.policy, environment.n_arms)
-        registry.KERNELS[path.kind].seed(path.policy, rows, self.own_key(run))
+        registry.KERNELS[path.kind].seed(path.policy, rows, own_key)
         state = tuple(engine.array(row) for row in rows)
         truth = (
             engine.array(environment.means.tolist()),
