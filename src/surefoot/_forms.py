@@ -12,6 +12,9 @@ from surefoot.errors import InvalidInput
 
 REMEDY = "pass what to_json() of this version of surefoot returned"
 
+_LONGEST = 14_000
+"""In bits: Python writes no int of more than 4300 digits."""
+
 
 def checked_form(form: Any, what: str, kinds: Mapping[str, type | UnionType]) -> JsonObject:
     """The dict, if it has exactly these keys with values of these types; else InvalidInput.
@@ -34,4 +37,6 @@ def checked_form(form: Any, what: str, kinds: Mapping[str, type | UnionType]) ->
         if not isinstance(value, kind) or (type(value) is bool and kind not in (bool, object)):
             spelled = getattr(kind, "__name__", str(kind)).replace("NoneType", "None")
             raise InvalidInput(f"{what}: {name} = {shown(value)} must be a {spelled}; {REMEDY}")
+        if isinstance(value, int) and value.bit_length() > _LONGEST:
+            raise InvalidInput(f"{what}: {name} = {shown(value)} must be shorter; {REMEDY}")
     return form

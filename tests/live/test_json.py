@@ -110,6 +110,32 @@ def test_what_is_no_play_is_refused_and_named(form, change, why):
     assert why in str(error.value)
 
 
+CHOICE = {"arm": 0, "score": {"float": "inf"}, "rival": None, "margin": None}
+
+
+@pytest.mark.parametrize(
+    ("inner", "key", "value"),
+    [
+        ("", "index", 10**5000),
+        ("", "reason", "x" * 10**6),
+        ("play", "places", 10**5000),
+        ("play", "choice", {**CHOICE, "score": {"float": "x" * 10**6}}),
+        ("play", "choice", {**CHOICE, "score": 10**400}),
+        ("play", "choice", {**CHOICE, "margin": True}),
+        ("play", "choice", {**CHOICE, "margin": {"float": "nan"}}),
+    ],
+    ids=range(7),
+)
+def test_what_cannot_be_written_or_explained_is_refused_in_a_line(form, inner, key, value):
+    form |= {"index": 0, "arm": 0, "reason": "SLACK_OK"}
+    form["play"]["choice"] = CHOICE
+    assert LivePlay.from_json(form).explain()
+    (form[inner] if inner else form)[key] = value
+    with pytest.raises(InvalidInput, match=r"pass what to_json\(\)") as error:
+        LivePlay.from_json(form)
+    assert len(str(error.value)) < 400
+
+
 @pytest.mark.parametrize("foreign", [None, [], {}, "x", {1: 2}])
 def test_what_is_no_form_at_all_is_refused(foreign):
     for kind in (LivePlay, Statement):
@@ -117,8 +143,14 @@ def test_what_is_no_form_at_all_is_refused(foreign):
             kind.from_json(foreign)
 
 
-@pytest.mark.parametrize("amount", ["1e3", "NaN", "Infinity", "x", "", "1_0", 1.5])
+@pytest.mark.parametrize("amount", ["1e3", "NaN", "Infinity", "x", "", "1_0", 1.5, "1E+999999"])
 def test_an_amount_that_is_no_plain_decimal_is_refused(amount):
     form = sf.GenCB(sf.UCB1(n_arms=2), sf.RewardFloor(0.5, 0.2)).account.to_json()
     with pytest.raises(InvalidInput, match="statement: earned"):
         Statement.from_json({**form, "earned": amount})
+
+
+def test_a_count_that_cannot_be_written_is_refused():
+    form = sf.GenCB(sf.UCB1(n_arms=2), sf.RewardFloor(0.5, 0.2)).account.to_json()
+    with pytest.raises(InvalidInput, match="plays = <int of too many digits> must be shorter"):
+        Statement.from_json({**form, "plays": 10**5000})

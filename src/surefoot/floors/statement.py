@@ -87,7 +87,10 @@ class Statement:
         for name in (name for name, kind in kinds.items() if kind is str):
             try:
                 read[name] = Decimal(read[name])
-                same = f"{read[name]:f}" == form[name] and read[name].is_finite()
+                written = len(form[name]) >= abs(
+                    read[name].adjusted()
+                )  # else its zeros fill memory
+                same = written and f"{read[name]:f}" == form[name] and read[name].is_finite()
             except InvalidOperation:
                 same = False
             if not same:

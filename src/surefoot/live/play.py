@@ -186,7 +186,7 @@ class LivePlay:
         if choice is not None:
             choice = [*checked_form(choice, "choice", dict.fromkeys(_CHOICE, object)).values()]
         if abs(inner["places"]) > 1000:  # a text of so many zeros would fill the memory
-            raise InvalidInput(f"play: places = {inner['places']} is beyond 1000; {REMEDY}")
+            raise InvalidInput(f"play: places = {shown(inner['places'])} is beyond 1000; {REMEDY}")
         if said["index"] < 0:
             terms = {**terms, "loss": terms["hold"]}
             del terms["hold"]
@@ -198,18 +198,22 @@ class LivePlay:
                 (inner["places"], inner["available"], inner["held"]),
             )  # fmt: skip
             if said["reason"] not in (*Reason.__members__, SHADOW, DEGRADED):
-                raise ValueError(f"{said['reason']!r} is not a valid Reason")
+                raise ValueError(f"{shown(said['reason'])} is not a valid Reason")
             if choice is not None:
                 numbers = from_json(choice)[1:]
                 exact_text = sealed_json(numbers, "choice") == choice[1:]
                 if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
                     raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
             again = found.to_json()
+            found.explain()
             # Values given twice must agree, and each value must be in its only valid form.
             unlike = [key for key in said if canonical(again[key]) != canonical(said[key])]
-        except (ArithmeticError, LookupError, RecursionError, TypeError, ValueError) as error:
+        except (
+            ArithmeticError, AssertionError, LookupError, RecursionError, TypeError, ValueError,
+        ) as error:  # fmt: skip
+            why = f"{error}"[:200]  # it may quote a text of any length
             raise InvalidInput(
-                f"play {shown(said['id'])} cannot be read ({error}); {REMEDY}"
+                f"play {shown(said['id'])} cannot be read ({why}); {REMEDY}"
             ) from None
         if unlike:
             raise InvalidInput(
