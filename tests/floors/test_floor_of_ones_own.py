@@ -150,3 +150,19 @@ def test_a_class_derived_from_a_reward_floor_is_not_mistaken_for_it(tmp_path):
     with pytest.raises(InvalidInput, match="give yours another name"):
         agent.save(tmp_path / "agent.json")
     assert not list(tmp_path.iterdir())
+
+
+@pytest.mark.parametrize(
+    "lie", [{"hold": -1}, {"hold": 0.5}, {"deposit": float("nan")}, {"floor": None}, None]
+)
+def test_terms_that_no_books_can_keep_are_refused(lie):
+    class Lying(MarginFloor):
+        def terms(self, default=None):
+            return lie if lie is None else super().terms(default)._replace(**lie)
+
+    agent = sf.GenCB(sf.UCB1(n_arms=2), Lying(0.5, 0.1), seed=0)
+    with pytest.raises(InvalidInput, match=r"Lying.terms returned .* whole units"):
+        agent.select()
+    assert agent.account.plays == 0
+    with pytest.raises(InvalidInput, match=r"Lying.terms returned"):
+        sf.simulate({"own": agent}, sf.BernoulliArms([0.8, 0.2]), 10, 1, 0)

@@ -97,10 +97,10 @@ class RewardBooks(Books):
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth."""
         if default is not None:
-            return self.floor.terms(default)
+            return _checked(self.floor.terms(default), self.floor)
         found = self._own_terms
         if found is None:
-            found = self._own_terms = self.floor.terms()
+            found = self._own_terms = _checked(self.floor.terms(), self.floor)
         return found
 
     def affords(self, terms: Terms) -> bool:
@@ -213,3 +213,14 @@ def _positive(amount: Number) -> Any:
             "method of its own"
         )
     return value
+
+
+def _checked(terms: Terms, floor: Any) -> Terms:
+    """What a floor says a play is worth, which may be a user's own code, if books can be kept."""
+    whole = type(terms) is Terms and all(type(x) is int for x in terms if x is not None)
+    if not whole or None in terms[:4] or terms.hold < 0:
+        raise InvalidInput(
+            f"{type(floor).__name__}.terms returned {shown(terms)}; it returns Terms in whole "
+            "units of the books with a hold >= 0: known_terms(value, asked) makes them"
+        )
+    return terms
