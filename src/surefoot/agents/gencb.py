@@ -98,15 +98,16 @@ class GenCB(Agent):
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):
-            return self._play_default(terms, SLACK_SHORT)
+            return self.new_play(-1, None, SLACK_SHORT, terms, None)
         arm, score = self.ask(context, allowed)
         rival = None
         if self.default_competes and (self._two_valued is None or self._comparable):
             rival = self.default_score(terms)
         choice = self._choice(arm, score, rival)
         if rival is not None and score is not None and not score > rival:
-            return self._play_default(terms, Reason.DEFAULT_BEST, choice)
-        return self._explore(arm, choice, SLACK_OK, terms)
+            return self.new_play(-1, None, Reason.DEFAULT_BEST, terms, choice)
+        index = arm if isinstance(arm, int) else 0  # of what has no number
+        return self.new_play(index, choice.arm, SLACK_OK, terms, choice)
 
     def _shut(self, terms: Terms) -> Reason | None:
         return None if self.books.affords(terms) else SLACK_SHORT

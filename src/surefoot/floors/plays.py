@@ -68,11 +68,12 @@ class Plays:
 
     def close(self, play: int, state: State, reward: int | None = None) -> None:
         """Move a play to its next state; what is final stays as it is, but for what it paid."""
-        record = self._live.get(play) or self._closed[play]
+        live = self._live.get(play)
+        record = live or self._closed[play]
         # In this order an interrupt leaves the play known, and closed or untouched.
         record.reward = reward
         record.state = state
-        if state is not EXPIRED and state is not CAPPED and play in self._live:
+        if live and state is not EXPIRED and state is not CAPPED:
             # In this order an interrupt forgets at most a play too few.
             self._closed[play] = record
             del self._live[play]
