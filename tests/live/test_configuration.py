@@ -87,7 +87,7 @@ def test_a_live_is_made_of_the_config_of_another():
     assert other.config == one.config
     assert other.select().play.terms == one.select().play.terms
     for bad in ({}, {"floor": {}}, {**one.config, "settings": {}}):
-        with pytest.raises(InvalidInput, match="no config of a live agent"):
+        with pytest.raises(InvalidInput, match="not a config of a live agent"):
             Live(bad, MemoryStore())
 
 

@@ -105,7 +105,7 @@ def remove_arms(tx: Tx, engine: Engine, labels: list[Any]) -> None:
 
 
 def listed(arms: Any) -> Any:
-    """Labels, read once; a text is left to whoever refuses it."""
+    """Labels as a list; a text is passed on, to be refused."""
     if isinstance(arms, str | bytes):
         return arms
     try:

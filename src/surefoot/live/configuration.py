@@ -1,4 +1,4 @@
-"""What an experiment is opened with: names, agent and settings, as a payload and back again."""
+"""The names, agent and settings of an experiment, as a payload and back again."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from surefoot.live.store.base import microseconds
 from surefoot.policies.base import Policy, has
 
 USUAL = "default"
-"""What an experiment is called that nobody gave a name, and its account."""
+"""The usual name of an experiment and its account."""
 
 SETTINGS = "reward_window", "shadow", "learn_missing"
 """What a live experiment has besides its agent, and may change; the fields of ``Settings``."""
@@ -28,7 +28,7 @@ WORST, SKIP = "worst", "skip"
 
 
 class Settings(NamedTuple):
-    """What a live experiment has besides its agent."""
+    """The settings of a live experiment besides its agent."""
 
     reward_window: int | None = None
     """How long a reward may take, in microseconds of the store's clock; None: for ever."""
@@ -53,10 +53,10 @@ class Settings(NamedTuple):
         return cls(microseconds(reward_window), shadow, learn_missing)
 
     def decided(self, policy: Any) -> Settings:
-        """The same with what is usual filled in; InvalidInput for what the policy cannot do.
+        """Fill in the usual ``learn_missing``; InvalidInput for what the policy cannot do.
 
         The worst is taught where plays expire and the policy can take it back once the true reward
-        is there: else what is only late would be held against its arm for good.
+        comes; otherwise a late reward would count against its arm for good.
         """
         why = _cannot_correct(policy)
         if self.learn_missing == WORST and why:
@@ -95,7 +95,7 @@ def _cannot_correct(policy: Any) -> str:
 
 
 def check_agent(agent: Any) -> GenCB:
-    """The agent, if a store can guard it; InvalidInput that says what is missing."""
+    """The agent, if a store can guard it; InvalidInput names the obstacle."""
     if type(agent) is not GenCB:
         raise InvalidInput(
             f"agent = {shown(agent)} cannot go live: give a GenCB, whose account decides alone; "
@@ -104,8 +104,8 @@ def check_agent(agent: Any) -> GenCB:
     check_floor(agent.floor)
     if agent.books.plays.next_id:
         raise InvalidInput(
-            f"agent has made {agent.books.plays.next_id} plays, which no ledger would show; "
-            "give a fresh one: its policy may have learned before, its books may not"
+            f"agent has made {agent.books.plays.next_id} plays, which no ledger has; "
+            "give a fresh agent: its policy may have learned before, but its books must be empty"
         )
     return agent
 
@@ -172,7 +172,7 @@ def with_arms(config: JsonObject, labels: list[Any]) -> JsonObject:
 
 
 def unknown(known: Collection[Any], labels: Iterable[Any]) -> list[Any]:
-    """Those of some labels that are no known arms; InvalidInput for what can be no label."""
+    """The labels that are not arms yet; InvalidInput for an invalid label."""
     return [label for label in arm_labels(None, labels) if label not in known]
 
 
@@ -200,20 +200,20 @@ def grown(policy: Policy, labels: Iterable[Any]) -> Policy:
 
 
 def configured(config: JsonObject) -> tuple[GenCB, Settings]:
-    """The agent and settings of a ``Live.config``; InvalidInput if it is none."""
+    """The agent and settings of a ``Live.config``; InvalidInput for anything else."""
     try:
         return built(config, None), settings_of(config)
     except InvalidInput:
         raise
     except (ArithmeticError, LookupError, TypeError, ValueError) as error:
         raise InvalidInput(
-            f"agent = {shown(config)} is no config of a live agent ({type(error).__name__}: "
+            f"agent = {shown(config)} is not a config of a live agent ({type(error).__name__}: "
             f"{error}); give what Live.config returned, or a GenCB"
         ) from None
 
 
 def settings_of(config: JsonObject) -> Settings:
-    """The inverse of what ``opened`` wrote of them; nothing on missing rewards means "skip"."""
+    """The settings that ``opened`` wrote; without ``learn_missing`` it is "skip"."""
     said = config["settings"]
     window, shadow, missing = said["reward_window"], said["shadow"], said.get("learn_missing", SKIP)
     if missing not in (WORST, SKIP):
@@ -232,7 +232,7 @@ def check_same(
 
     ``stored``: the configuration now in force and the one it was opened with; either will do.
     ``removed``: the numbers of arms that are played no more, and may be left out. ``usual``: fields
-    that nobody asked for. The seed and what the policy has learned are the store's.
+    left at their defaults. The seed and what the policy has learned are the store's.
     """
     ours = _fields(given)
     theirs = [_fields(each) for each in stored]
@@ -244,7 +244,7 @@ def check_same(
 
 
 def check_settings(given: Settings, stored: list[JsonObject], name: str) -> None:
-    """As ``check_same``, where no agent is given: of the settings that are not the usual ones."""
+    """As ``check_same`` without an agent: only settings that differ from the usual ones."""
     usual, theirs = Settings().in_seconds(), [settings_of(each).in_seconds() for each in stored]
     for field, ours in given.in_seconds().items():
         if ours != usual[field] and all(ours != each[field] for each in theirs):

@@ -99,7 +99,7 @@ class Line(NamedTuple):
     kind: str
     d_posted: int
     d_held: int
-    payload: dict[str, Any]
+    payload: JsonObject
 
 
 class Booked(NamedTuple):
@@ -123,7 +123,7 @@ class Engine:
         self.store, self.account, self.name = store, account, name
         self.degraded: str | None = None
         self.owner = ""
-        """Whose leases' plays may be reported here by their bare id."""
+        """The owner whose leased plays may be reported here by their bare id."""
         self.fold = Fold(name, own_policy)
         self.folding = threading.Lock()
         self._kept: recovery.Snapshot | None = None
@@ -201,7 +201,7 @@ class Engine:
             return None
 
     def _keep(self, kept: recovery.Snapshot | None) -> None:
-        """Only speed depends on snapshots, so failing to write one fails nothing."""
+        """Write a snapshot; a failure is ignored, as snapshots only save time."""
         if kept is None or (self._kept is not None and kept[0] < self._kept[0]):
             return
         self._kept = kept
@@ -248,7 +248,7 @@ class Engine:
                 self.fold, self._kept = fold, kept
 
     def current(self, tx: Tx) -> Fold:
-        """The fold as of this work: what others appended is taken in, what never came is undone."""
+        """The fold as of this work: with others' entries, without own ones that were not kept."""
         if self.degraded or self.fold.follows(tx.row):
             return self.fold
         if recovery.caught_up(self.fold, tx.entries, tx.row) is not None:
@@ -282,7 +282,7 @@ class Engine:
     def append(
         self, tx: Tx, kind: str, payload: JsonObject, *, done: bool = False, **moves: Any
     ) -> Entry | None:
-        """Append an entry of this experiment, and fold it; ``done``: as of ``Fold.apply``."""
+        """Append an entry of this experiment, and fold it; ``done``: see ``Fold.apply``."""
         version = self.fold.version
         if kind == "experiment.opened" or kind == "experiment.configured":
             version += 1
@@ -321,7 +321,7 @@ class Engine:
         return (row is not None and row.state == "open") is not (play in fold.waiting)
 
     def doubt(self, play: str) -> DamagedFile:
-        """Explore nothing any more, as a play's row is wrong; returns the error that says so."""
+        """Stop exploring, as a play's row is wrong; returns the error to raise."""
         self.degraded = self.degraded or f"the row of play {play!r} is not as its entries left it"
         return DamagedFile(
             f"the row of play {play!r} is gone, or is not as its entries left it; nothing was "
@@ -351,7 +351,7 @@ class Engine:
         return row
 
     def decide_many(self, tx: Tx, wanted: Sequence[Request]) -> list[Entry]:
-        """The entries of decisions, in order; all are refused before any of them is made."""
+        """The entries of decisions, in order; all requests are checked before any is decided."""
         if len(wanted) == 1:
             return [self.decide(tx, wanted[0])]
         fold = self.current(tx)
@@ -362,7 +362,7 @@ class Engine:
         return [self.decide(tx, asked) for asked in wanted]
 
     def _decided_before(self, tx: Tx, asked: Request, own: str) -> Entry | None:
-        """The entry of the play that has a caller's id, if it has one."""
+        """The entry of the play that has a caller's id; None if no play has it."""
         row = tx.play(own)
         if row is None:
             return None
@@ -513,7 +513,7 @@ def book(agent: GenCB, settings: Settings, row: PlayRow, play: OpenPlay, report:
 def _line(move: Move, record: Record, row: PlayRow, play: OpenPlay, reported: Reported) -> Line:
     event = move.event
     assert event is not None
-    payload: dict[str, Any] = {"asked": move.required} if move.required else {}
+    payload: JsonObject = {"asked": move.required} if move.required else {}
     for name, _ in move.counts:
         if name in FLAGS:
             payload[FLAGS[name]] = True
@@ -568,7 +568,7 @@ def _worth(actions: Actions, play: OpenPlay, reported: Any) -> Any:
 def no_experiment(
     name: str, account: str, degraded: str | None = None, there: Iterable[str] = ()
 ) -> InvalidInput:
-    """The error where nobody gave an agent to open an experiment with; ``there``: the accounts."""
+    """The error for an unknown experiment without an agent; ``there``: the store's accounts."""
     why = f" ({degraded})" if degraded else ""
     if listed := ", ".join(map(repr, there)):
         why = f" (the store has the accounts {listed})"

@@ -1,4 +1,4 @@
-"""Whose turn it is to flush a journal, and when the next flush is due."""
+"""Turns of the threads that flush a journal, and when the next flush is due."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import time
 
 monotonic = time.monotonic
 _PATIENCE = 3
-"""After so many failures in a row the pause between two flushes is not doubled any more."""
+"""How often the pause between two flushes is doubled at most."""
 
 
 class FlushTurn:
@@ -19,15 +19,15 @@ class FlushTurn:
 
     def __init__(self, plays: int, term: int) -> None:
         self.lock = threading.RLock()
-        """Of whoever flushes. It is taken before the worker's own lock, never after it."""
+        """Held by the thread that flushes; taken before the worker's own lock, never after it."""
         self.done = self.failures = 0
-        """How many flushes came to their end, and how many failed."""
+        """How many flushes ended, and how many failed."""
         self.why = ""
-        """Why the newest that failed did."""
+        """The error of the newest failure."""
         self._plays, self._term = plays, term
         self._since = self._tried = monotonic()
         self._in_a_row = self._left = 0
-        """How many have failed since one did not, and how many steps the newest of them left."""
+        """How many failed in a row, and how many steps the newest failure left."""
 
     @property
     def elapsed(self) -> int:
@@ -40,7 +40,7 @@ class FlushTurn:
         return 2 * (monotonic() - self._since) * 1e6 >= self._term
 
     def due(self, steps: int) -> bool:
-        """Whether so many steps of a journal ought to be in the ledger by now."""
+        """Whether a flush is due, with so many steps in the journal."""
         if steps - self._left >= 2 * self._plays << self._in_a_row:
             return True
         return 2 * (monotonic() - self._tried) * 1e6 >= self._term << self._in_a_row

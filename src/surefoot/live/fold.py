@@ -1,7 +1,7 @@
-"""The fold: what an agent has become by the entries of its ledger, one after the other.
+"""The fold: an agent rebuilt from the entries of its ledger, one after the other.
 
-Money is the store's. What is kept here is what a proposal needs: the policy, its clock, the floor
-in force, and the totals, which every entry has to confirm.
+The store keeps the money. The fold keeps what a proposal needs: the policy, its clock, the floor in
+force, and the totals, which every entry has to confirm.
 """
 
 from __future__ import annotations
@@ -36,11 +36,11 @@ from surefoot.policies.base import Policy
 
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
 LEARNT = ("outcome.settled", "outcome.expired", "outcome.late")
-"""The kinds of entries that tell the policy a reward; of an expiry, where that is worth one."""
+"""The kinds of entries the policy learns from; from an expiry if ``learn_missing`` says so."""
 _CLOSED = (
     *LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed", "default.expired",
 )  # fmt: skip
-"""After these a play is not kept in memory; what still comes of it, its entry tells again."""
+"""A play leaves memory after these; a later report repeats its facts in its own entry."""
 _CHANGES = {
     "experiment.configured", "experiment.state", "arms.added", "arms.removed", *_ENDOWMENTS,
 }  # fmt: skip
@@ -54,7 +54,7 @@ _COUNTED = {flag: counter for counter, flag in FLAGS.items()}
 
 
 def counts_of_entry(kind: str, payload: JsonObject, explores: bool) -> Counts:
-    """What an entry changes of its experiment's counts; ``explores``: whether its play does."""
+    """An entry's changes of its experiment's counts; ``explores``: whether its play does."""
     counts = counts_of(kind, explores, payload.get("late") is True)
     for flag, counter in _COUNTED.items():
         if payload.get(flag):
@@ -81,13 +81,13 @@ class Fold:
         self.waiting: dict[str, OpenPlay] = {}
         self.removed: set[int] = set()
         self.endowments: dict[str, list[Any]] = {}
-        """The changes of the reserve that were given an id: what they were."""
+        """The changes of the reserve that have an id, by id."""
         self.posted = 0
-        """What this experiment posted of the account's total."""
+        """This experiment's part of the account's posted total."""
         self.unlearnt: Exception | None = None
         """Why the policy failed to learn the newest reward."""
         self.agent: GenCB
-        """There is one once the experiment was opened."""
+        """Set once the experiment was opened."""
         self.books: RewardBooks
         """The agent's books: counters, the floor in force, and the account's totals."""
 
@@ -97,7 +97,7 @@ class Fold:
         return bool(self.opened)
 
     def follows(self, row: Any) -> bool:
-        """Whether this is what the account's chain has led to."""
+        """Whether the fold stands at the account's newest entry."""
         account = self.account
         ours = self.head, self.seq, account.posted, account.held, account.reserve
         return bool(ours == (row.head, row.seq, row.posted, row.held, row.reserve))
@@ -116,7 +116,7 @@ class Fold:
             raise
 
     def check(self, asked: Request) -> tuple[Any, list[int] | None, Terms]:
-        """What the agent is to be asked, the arms by number; an error where it cannot be."""
+        """The checked context, the allowed arms by number, and the terms of a request."""
         agent, allowed = self.agent, asked.allowed
         terms = self.books.terms(asked.default)
         context = agent.checked_context(asked.context)
@@ -168,7 +168,7 @@ class Fold:
 
     @property
     def lost(self) -> bool:
-        """Whether it has moved by what never came to be; the next work builds it anew."""
+        """Whether the fold is invalid; the next work builds it anew."""
         return not self.head
 
     def lose(self) -> None:
@@ -176,9 +176,9 @@ class Fold:
         self.head = ""
 
     def branch(self, name: str, rights: int) -> Fold:
-        """A copy to decide by elsewhere, whose account has ``rights`` to spend, and no more.
+        """A copy for a lease, whose account has ``rights`` to spend, and no more.
 
-        Its randomness is its own, given the chain and ``name``: two branches do not draw the same.
+        The chain and ``name`` seed its randomness: two branches do not draw the same.
         """
         twin, agent = Fold(self.experiment, self.own_policy), self.agent
         twin.version, twin.settings = self.version, self.settings
@@ -196,14 +196,14 @@ class Fold:
         return twin
 
     def _keep(self, agent: GenCB, account: Account) -> None:
-        """Let an agent go on by the books of an account, which are counters: no play is in them."""
+        """Give an agent the account's books, which hold counters and no plays."""
         books = agent.floor.open(keep=0)
         assert isinstance(books, RewardBooks)
         books.account = self.account = account
         self.agent, self.books, agent.books = agent, books, books
 
     def apply(self, entry: Entry, done: bool = False) -> None:
-        """Take the next entry; ``done``: what it changes besides counts and totals is so already.
+        """Take the next entry; ``done``: only counts and totals still have to change.
 
         Raises ValueError if it is not the next one, or its totals are not what they should be.
         """
@@ -266,7 +266,7 @@ class Fold:
         self.version += 1
 
     def open_play(self, entry: Entry) -> OpenPlay:
-        """What a decision's entry says of its play."""
+        """The open play of a decision's entry."""
         return OpenPlay.of(entry, self.agent, own=entry.experiment == self.experiment)
 
     def lacks(self, labels: Iterable[Any]) -> bool:
@@ -310,7 +310,7 @@ class Fold:
             counters[name] += change
 
     def _turn(self, context: Any, allowed: Any) -> None:
-        """The policy's turn, taken again. If it fails at it this time, the play was made as well.
+        """Take the policy's turn again; if it fails now, the turn still counts.
 
         Under leases it was asked in another state, with other draws.
         """

@@ -1,9 +1,9 @@
-"""The ids of plays: as callers give them, as the ledger has them, and where one was given twice.
+"""The ids of plays: callers' ids, the ledger's ids, and ids that two workers gave out.
 
-Under leases two workers can be asked for one id before either knows of the other, and both answers
-are out. So a play decided under a lease is called by its id and its lease, "visit-1.web-3f-12", and
-a report says which of the two it is about: the reward of one credited to the other would overstate
-the account. At the worker that decided it, the bare id means its own play, whatever others did.
+Under leases two workers can answer one id before either knows of the other. So a play decided
+under a lease is called by its id and its lease, "visit-1.web-3f-12", and a report names one of the
+two: a reward credited to the other play would overstate the account. At the worker that decided
+it, the bare id means its own play.
 """
 
 from __future__ import annotations
@@ -25,16 +25,16 @@ Reader = Callable[[str], PlayRow | None]
 FREE = re.compile(rf"(?!p-[0-9]+\Z){ID}")
 """An id that a caller may give a new play: not one that the store gives."""
 REPORTED = re.compile(rf"{ID}(\.{ID})?")
-"""What a play may be called in a report."""
+"""The id of a play in a report."""
 
 
 def checked_id(given: Any) -> str | None:
-    """The id a caller gives a new play; None: none. InvalidInput for what can be no id of his."""
+    """The id a caller gives a new play, or None; InvalidInput for an invalid id."""
     return None if given is None else checked_new_id(given, "id")
 
 
 def reported_id(play: str) -> str:
-    """The id of a play that is reported; UnknownPlay for what can be none."""
+    """The id of a play that is reported; UnknownPlay for an invalid id."""
     if not isinstance(play, str) or not REPORTED.fullmatch(play):
         raise UnknownPlay(
             f"play {shown(play)} is not a play of a live agent; report the play that select() "
@@ -44,7 +44,7 @@ def reported_id(play: str) -> str:
 
 
 def public_id(play: str, payload: JsonObject) -> str:
-    """What callers know a play by: its id in the ledger, and what its decision says.
+    """The id by which callers know a play, from its id in the ledger and its decision.
 
     >>> public_id("visit-1", {}), public_id("visit-1", {"lease": "web-12"}), public_id("p-3", {})
     ('visit-1', 'visit-1.web-12', 'p-3')
@@ -68,7 +68,7 @@ def leased_by(lease: str | None, owner: str) -> bool:
 
 
 def ambiguous(name: str, row: PlayRow) -> bool:
-    """Whether a bare id may mean another play than this one: it was given out under a lease."""
+    """Whether a bare id may mean two plays, as this one was decided under a lease."""
     return "." not in name and row.lease is not None and not named_by_lease(row.id, row.lease)
 
 
@@ -82,7 +82,7 @@ def given_twice(name: str, known: str) -> PlayConflict:
 
 
 def other_request(own: str) -> PlayConflict:
-    """The error for an id that is there already and was asked for something else."""
+    """The error for an id that was given out for another request."""
     return PlayConflict(
         f"id = {own!r} was given out for another request; the same id gets the same "
         "play only for the same context, allowed and default"
@@ -90,7 +90,7 @@ def other_request(own: str) -> PlayConflict:
 
 
 def twin_id(own: str, lease: str) -> str:
-    """The ledger's id of a play whose own id it has for another one: 84 bits of a digest."""
+    """The ledger's id of a play whose own id is taken: 84 bits of a digest."""
     digest = hashlib.sha256(f"{lease} {own}".encode()).digest()
     return f"{lease}-{base64.urlsafe_b64encode(digest)[:14].decode()}"
 

@@ -29,7 +29,7 @@ _FULL = (errno.ENOSPC, errno.EDQUOT)
 
 
 def boot_id() -> str:
-    """What tells one start of this machine from the next; empty where nothing does."""
+    """The id of this start of the machine; empty where the kernel has none."""
     try:
         return _BOOT.read_text(encoding="utf-8").strip()
     except OSError:
@@ -37,7 +37,7 @@ def boot_id() -> str:
 
 
 class Header(NamedTuple):
-    """The first line: whose journal it is."""
+    """The first line: the journal's account, experiment and owner."""
 
     account: str
     experiment: str
@@ -77,8 +77,8 @@ class Journal:
             ) from problem
 
     def _begin(self, header: Header, new: Path) -> None:
-        # It gets its name once it is locked: until then nobody takes it for left behind.
-        fcntl.flock(self._file, fcntl.LOCK_EX)  # whoever tidies up may have it for a moment
+        # It gets its name once it is locked; without the lock it would count as left behind.
+        fcntl.flock(self._file, fcntl.LOCK_EX)  # a clean-up may hold it for a moment
         self._append([header._asdict()])
         self._start = self.end
         os.fsync(self._file)
@@ -86,7 +86,7 @@ class Journal:
         sync_folder(self.path.parent)  # a step must not outlive the name it is found by
 
     def write(self, steps: list[JsonObject]) -> None:
-        """Append steps: they are there whatever becomes of this process, once this returns."""
+        """Append steps; once this returns, they survive the process."""
         self.check()
         if not os.fstat(self._file).st_nlink:
             raise StoreUnavailable(
@@ -122,21 +122,21 @@ class Journal:
         return os.fstat(self._file).st_size
 
     def steps(self) -> list[JsonObject]:
-        """What was written since it was last cleared."""
+        """The steps written since it was last cleared."""
         lines = os.pread(self._file, self.end - self._start, self._start).split(b"\n")
         return [step for step in map(_parsed, lines[:-1]) if step is not None]
 
     def forget(self, end: int) -> None:
-        """Forget the steps before ``end``: they are in the ledger. What came after them stays."""
+        """Forget the steps before ``end``, which are in the ledger; later ones stay."""
         rest = os.pread(self._file, self.end - end, end)
         if not rest:
             os.ftruncate(self._file, self._start)
             return
-        with suppress(OSError):  # they may stay as well: what is in the ledger is not entered again
+        with suppress(OSError):  # they may stay: a step in the ledger is not entered again
             self._rewrite(os.pread(self._file, self._start, 0) + rest)
 
     def _rewrite(self, data: bytes) -> None:
-        """Let another file take this one's name, of which all is there or nothing."""
+        """Replace the file by another, all or nothing."""
         new = self.path.with_name(f".{self.path.stem}.new")
         file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
         try:
@@ -161,7 +161,7 @@ class Journal:
         self.close()
 
     def close(self) -> None:
-        """Let go of the file and leave it behind, as a process does that is killed."""
+        """Close the file and leave it behind, as a killed process does."""
         if self._file >= 0:
             os.close(self._file)
             self._file = -1
@@ -173,7 +173,7 @@ class LeftBehind(NamedTuple):
     header: Header
     steps: list[JsonObject]
     whole: bool
-    """Whether nothing that was answered can be missing from its end."""
+    """Whether every answered step is surely there."""
     path: Path
 
 

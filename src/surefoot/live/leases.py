@@ -1,7 +1,7 @@
 """Leases inside a transaction: a slice of the account is granted, spent, and closed once.
 
-A lease counts as held from its grant on, so whatever its worker decides with it, and whether or
-not anybody hears of that again, the account has paid for it.
+A lease counts as held from its grant on: the account has paid for every decision under it, even if
+its worker is never heard of again.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from surefoot.live.store import Tx
 from surefoot.live.store.base import LeaseRow, PlayRow, microseconds
 
 SHARE = 4
-"""A lease takes at most this part of what is available, so that the next worker gets one too."""
+"""A lease takes at most one part in this many of what is available, to leave some for others."""
 
 _OWNER = re.compile(r"[A-Za-z0-9_-]{1,16}")
 
@@ -76,20 +76,20 @@ class Lease:
 
 
 class Early(NamedTuple):
-    """What a report came to when it was taken, which is the same while its play is as it was."""
+    """The booking of a report when it was taken; it stands while the play's row is unchanged."""
 
     row: PlayRow
     booked: Booked
 
 
 Step = tuple[JsonObject, Early | None]
-"""A line of a journal, and of a report that was taken in this process, what it came to."""
+"""A line of a journal; with its booking, if it is a report taken in this process."""
 
 
 def enter_steps(tx: Tx, engine: Engine, steps: list[Step]) -> dict[str, str]:
-    """Enter a journal's steps in the ledger, but for those that are in it already.
+    """Enter a journal's steps in the ledger, except those that are in it already.
 
-    Returns what the ledger calls the plays whose ids it had for others.
+    Returns the ledger's ids of plays whose own ids were taken.
     """
     twins: dict[str, str] = {}
     for step, known in steps:
@@ -127,7 +127,7 @@ def enter_decision(tx: Tx, engine: Engine, step: JsonObject, twins: dict[str, st
 
 
 def enter_report(tx: Tx, engine: Engine, step: JsonObject, early: Early | None) -> None:
-    """Enter a report, or else that it came second."""
+    """Enter a report; if it came second, enter that."""
     name = ids.public_id(step["play"], {"lease": step["lease"]})
     try:
         row = engine.row(tx, name)
@@ -137,7 +137,7 @@ def enter_report(tx: Tx, engine: Engine, step: JsonObject, early: Early | None) 
             engine.current(tx)
             engine.book(tx, row, Report.from_text(step["how"], step["told"]))
     except (DamagedFile, InvalidInput, PlayConflict, UnknownPlay) as problem:
-        # It was taken in good faith and came second: the ledger keeps it, the books do not.
+        # It came second: the ledger records it, and the books stay unchanged.
         payload = {"play": name, "how": step["how"], "told": step["told"], "why": str(problem)}
         engine.append(tx, "assumption.broken", payload)
 
@@ -162,16 +162,16 @@ def grant(tx: Tx, engine: Engine, settings: Lease, owner: str, hold: int) -> Lea
 
 
 def give_back(tx: Tx, engine: Engine, owner: str, whole: bool = True) -> None:
-    """Close an owner's leases; what is left of them is lost unless its journal is whole."""
+    """Close an owner's leases; the unspent rest is lost unless its journal is whole."""
     for lease in tx.leases():
         if (lease.owner, lease.experiment) == (owner, engine.name):
             close(tx, engine, lease, "returned" if whole else "forfeited")
 
 
 def forfeit_overdue(tx: Tx, engine: Engine, but: str) -> None:
-    """Close the account's leases that are overdue, but one owner's: what is left counts as lost.
+    """Forfeit the account's overdue leases, except one owner's: the unspent rest counts as lost.
 
-    Their workers may be alive and go on: all they can spend is booked at its worst now.
+    Their workers may still be alive: all they can spend is booked at its worst now.
     """
     for lease in tx.leases():
         if lease.expires < tx.now and lease.owner != but:
@@ -179,7 +179,7 @@ def forfeit_overdue(tx: Tx, engine: Engine, but: str) -> None:
 
 
 def close(tx: Tx, engine: Engine, lease: LeaseRow, how: str) -> None:
-    """Close a lease: what is left of it is "returned" to the account, or "forfeited"."""
+    """Close a lease: its rest is "returned" to the account, or "forfeited"."""
     left = lease.unspent
     posted, held = LEASES[how]
     payload = {"lease": lease.id, "unspent": left, "spent": lease.spent}

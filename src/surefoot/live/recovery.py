@@ -17,7 +17,7 @@ Reader = Callable[[int], Iterable[Entry]]
 
 
 def snapshot(fold: Fold) -> Snapshot:
-    """All there is to a fold, to be written down."""
+    """A fold as a snapshot."""
     return fold.seq, json.dumps(fold.state(), separators=(",", ":"), allow_nan=False).encode()
 
 
@@ -46,7 +46,7 @@ def advance(fold: Fold, entries: Iterable[Entry]) -> None:
 def recovered(
     experiment: str, own_policy: Policy | None, kept: Snapshot | None, read: Reader, row: Any
 ) -> tuple[Fold, str | None]:
-    """The fold at the account's newest entry, and what is wrong if it cannot be reached.
+    """The fold at the account's newest entry, and the problem if it cannot be reached.
 
     ``row``: the account, or None if it may have moved on while its entries are read.
     """
@@ -59,7 +59,7 @@ def recovered(
 
 
 def caught_up(fold: Fold, read: Reader, row: Any) -> str | None:
-    """Take what is missing; returns what is wrong, if anything is."""
+    """Take the missing entries; returns the problem, if there is one."""
     try:
         advance(fold, read(fold.seq))
         check(fold, row)

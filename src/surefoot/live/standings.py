@@ -1,7 +1,7 @@
-"""Where the experiments and leases of an account stand, counted from its entries.
+"""The standing of an account's experiments and leases, counted from its entries.
 
-The entries may be a store's or an export's, so a page about a ledger needs neither a ``Live`` nor
-the ledger's own tables.
+The entries may come from a store or an export, so a page about a ledger needs neither a ``Live``
+nor the ledger's own tables.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ class Standings:
     ``unreported``, ``capped`` and ``mismatches`` there are. ``leases`` has how many leases are
     ``live`` and the amount ``held`` by them. All of it is plain JSON.
 
-    In memory are the open explorations and the live leases, never what has been, so entries can
-    be streamed and those of the future added as they come.
+    Only the open explorations and the live leases are kept in memory, so entries can be streamed,
+    and later ones added as they come.
 
     Holds when: every entry of the account is taken, in order. Does not hold when: one was edited;
-    that is for ``surefoot verify`` to find.
+    ``surefoot verify`` finds that.
 
     >>> import surefoot as sf
     >>> from surefoot.live import MemoryStore

@@ -3,11 +3,11 @@
 It has a journal and a copy of the fold of its own. The copy's account is the lease: what is left of
 it is all that an exploration may lose, so the gate is the one that every agent has.
 
-Two locks. ``_lock`` is for what is in memory and in the journal; nobody asks the store while he has
-it. ``_turn`` is for a flush, which does: one at a time. A flush takes what there is and the lease,
-which it closes, at the moment at which its transaction has the account, and not before: until then
-plays are decided as ever, and should the store be silent, nothing has happened. From there on until
-its answer nobody explores by that lease; reports go on, into the journal, behind what it took.
+Two locks. ``_lock`` guards memory and journal; a thread that holds it never calls the store.
+``_turn`` guards a flush, which does call it: one at a time. A flush takes the steps and closes the
+lease once its transaction has the account, not before: until then plays are decided as usual, and a
+silent store changes nothing. From there until the answer no thread explores by that lease; reports
+go on into the journal, behind the steps that were taken.
 """
 
 from __future__ import annotations
@@ -40,31 +40,31 @@ _ALWAYS: Needed = lambda: True  # noqa: E731
 
 
 def fresh() -> str:
-    """A name that nobody has had before."""
+    """A name that was never used before."""
     return secrets.token_hex(6)
 
 
 class Known(NamedTuple):
-    """A play as this worker knows it, which may be more than the ledger does."""
+    """A play as this worker knows it; it may be ahead of the ledger."""
 
     row: PlayRow
     play: OpenPlay
     entry: Entry | None
     """The decision as it will be entered; None if it is in the ledger already."""
     unsure: bool = False
-    """Whether the policy here may not have heard of its expiry, which its reward then takes back:
-    with the next flush it learns both."""
+    """Whether the policy here may lack the expiry that a reward would take back; the next flush
+    brings both."""
 
 
 class Taken(NamedTuple):
-    """What a flush took from the journal, and where that ended then."""
+    """The steps a flush took from the journal, and where they ended."""
 
     steps: list[leases.Step]
     end: int
 
 
 class Flushed(NamedTuple):
-    """What a flush came to: a lease to decide by, or else the decisions that were asked for."""
+    """The result of a flush: a lease to decide by, or else the requested decisions."""
 
     twins: dict[str, str] | None
     """The ledger's names of plays whose ids it had for others; None: nothing was entered."""
@@ -73,7 +73,7 @@ class Flushed(NamedTuple):
 
 
 class Worker:
-    """Decides and takes reports in the name of a ``Live``, by rights that were set aside before.
+    """Decides and takes reports for a ``Live``, within a lease that was granted before.
 
     Any number of threads may use it; they take turns.
     """
@@ -87,21 +87,21 @@ class Worker:
         boot = boot_id() if settings.boot is None else settings.boot
         self._folder = Path(settings.journal).absolute()
         self._steps: list[leases.Step] = []
-        """What is in the journal and not in the ledger."""
+        """The steps that are in the journal and not in the ledger."""
         self._whole = True
-        """Whether all that is known here is as the journal says."""
+        """Whether memory agrees with the journal; False after an interrupt."""
         self._own: dict[str, Known] = {}
-        """The plays it knows, by what their callers call them."""
+        """The plays it knows, by their public ids."""
         self._asked: dict[str, str] = {}
-        """What the plays are called that were decided here for a caller's own id."""
+        """The public ids of plays decided here, by their callers' own ids."""
         self._lease: LeaseRow | None = None
         """None: no exploration may be decided here until the next flush brings one."""
         self._local: Fold | None = None
         self._unsure = False
-        """Whether what a flush took may be in the ledger though its answer is not known."""
+        """Whether the last flush may be in the ledger though its answer did not come."""
         self._number = 0
         self._hold = 0
-        """What the newest exploration could lose: leases are sized by it."""
+        """The hold of the newest exploration; leases are sized by it."""
         [first] = engine.store.entries(engine.account, 0, 1)
         self._header = Header(
             engine.account, engine.name, first.hash, self.owner, boot, settings.durable
@@ -153,7 +153,7 @@ class Worker:
         return engine.run(engine.decide, asked)
 
     def _prepared(self, wanted: Sequence[Request]) -> list[Entry] | None:
-        """See to a lease that covers the plays; where there can be none, the account decides."""
+        """Get a lease that covers the plays; where none is granted, the account decides."""
 
         def needed() -> bool:
             return self._turn.due(len(self._steps)) or not self._covers(wanted)
@@ -170,9 +170,9 @@ class Worker:
             return None  # the lease is as it was: the next flush tries again
 
     def own_play(self, name: str) -> str:
-        """What the play is called that was decided here for a caller's own id; else ``name``.
+        """The public id of a play decided here for a caller's own id; else ``name``.
 
-        PlayConflict if that id is the very name of another play.
+        PlayConflict if that id is the ledger's id of another play.
         """
         with self._uninterrupted():
             with self._lock:
@@ -185,7 +185,7 @@ class Worker:
             return called
 
     def report(self, name: str, report: Report) -> Outcome | None:
-        """Book a report; None if it is for the ledger to take, which is not asked here."""
+        """Book a report; None if the ledger has to take it."""
         with self._uninterrupted():
             while True:
                 with self._lock:
@@ -193,7 +193,7 @@ class Worker:
                 found = None if known is not None else self._found(name)
                 with self._lock:
                     if flushes != self._turn.done:
-                        continue  # what was looked up may be of before
+                        continue  # the lookup may be older than the flush
                     known, local = self._own.get(name) or self._adopted(found), self._local
                     if known is None or local is None:
                         return None
@@ -213,7 +213,7 @@ class Worker:
         """A report is in the journal: flush if it is time; if that fails, the next flush will."""
         with suppress(StoreUnavailable):
             if _broke(booked):
-                self._flush()  # what it broke is for all to know before more is lost
+                self._flush()  # every worker has to know before more is lost
             else:
                 self._flush_if_due()
 
@@ -247,7 +247,7 @@ class Worker:
 
     @contextmanager
     def _uninterrupted(self) -> Iterator[None]:
-        """After an interrupt, which may strike anywhere, what the journal says is what was done."""
+        """After an interrupt, which may come anywhere, rebuild memory from the journal."""
         self._journal.check()
         if not self._whole:
             self._mend()
@@ -402,7 +402,7 @@ class Worker:
     def _flush_if_due(
         self, needed: Needed = _ALWAYS, wanted: Sequence[Request] = ()
     ) -> list[Entry] | None:
-        """Flush if it is time; nobody waits for another who is at it, as the journal has it all."""
+        """Flush if it is due; never wait for another thread's flush: the journal has all steps."""
         with self._lock:
             due = self._turn.due(len(self._steps))
         if not due or not self._turn.lock.acquire(blocking=False):
@@ -420,8 +420,8 @@ class Worker:
     ) -> list[Entry] | None:
         """Flush, when it is this thread's turn, if that is ``needed`` then.
 
-        Where the store failed whoever had the turn before, it has failed those who waited, too:
-        they would wait as long, one after the other.
+        If the store failed the thread before, those that waited fail too: each would otherwise
+        wait for the store as long, one after the other.
         """
         failures = self._turn.failures
         with self._turn.lock:
@@ -447,7 +447,7 @@ class Worker:
 
         def work(tx: Tx) -> Flushed:
             nonlocal taken
-            # Should the answer get lost, the lease may be closed: it must not be spent any more.
+            # If the answer gets lost, the lease may be closed: it must not be spent any more.
             with self._lock:
                 taken = Taken(list(self._steps), self._journal.end)
                 self._lease, self._unsure = None, True
@@ -466,7 +466,7 @@ class Worker:
                 return Flushed(twins, lease, None)
             return Flushed(twins, lease, engine.decide_many(tx, wanted))
 
-        # What is folded before and after is not folded with the account locked.
+        # Folding before and after keeps the time short in which the account is locked.
         if self._steps:
             engine.catch_up()
         flushed = engine.run(work)
@@ -483,7 +483,7 @@ class Worker:
         return flushed.decided
 
     def _settle(self, flushed: Flushed) -> None:
-        """Take in what a flush came to, and go on by its lease."""
+        """Take in the result of a flush, and go on by its lease."""
         engine, lease = self._engine, flushed.lease
         with engine.folding, self._lock:
             self._own = self._still_open(flushed.twins or {})
@@ -502,7 +502,7 @@ class Worker:
         kept, later = {}, {step["play"] for step, _ in self._steps}
         for name, known in self._own.items():
             play = known.row.id
-            if known.entry is not None:  # else it is none of this journal's
+            if known.entry is not None:  # else it was not decided in this journal
                 play = twins.get(play, play)
             if play in self._engine.fold.waiting or known.row.id in later:
                 kept[name] = Known(known.row._replace(id=play), known.play, None)
@@ -510,16 +510,16 @@ class Worker:
 
 
 def _is_final(row: PlayRow, report: Report) -> bool:
-    """Whether a report may come second for good: then a play in the ledger is asked for there.
+    """Whether the ledger has to take the report, as another worker's ``reap`` may forbid it.
 
-    A reward after another worker's ``reap`` is late and booked all the same; a void or a fall-back
-    is not, and would be acknowledged for nothing.
+    A reward after a ``reap`` is late and booked all the same; a void or a fall-back is not, and
+    would be acknowledged in vain.
     """
     return report.how in ("void", "fall_back") and row.state == "open"
 
 
 def _broke(booked: Booked) -> bool:
-    """Whether a reward is not what was declared: no more is lost before all know."""
+    """Whether a reward is outside its declared range: then flush at once."""
     return booked.outcome in (Outcome.BREACH, Outcome.CAPPED)
 
 
