@@ -1,6 +1,7 @@
 """Who may play where, and who is driven play by play."""
 
 from decimal import Decimal
+from typing import NamedTuple
 
 import numpy as np
 import pytest
@@ -9,6 +10,7 @@ import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from learners import Counter
 from surefoot.errors import InvalidInput
+from surefoot.kernels import IndexKernels, IndexPolicy, add_units, count_and_sum, register
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.loop import ARM, GAP, T
 from surefoot.simulation.plan import Plan
@@ -90,6 +92,29 @@ def test_a_policy_that_does_not_say_that_it_draws_has_the_same_key_in_each_drive
         made.checkpoints, lambda: False,
     )  # fmt: skip
     assert (np.array(made.run(0, PLAIN)["own"].books) == live.books).all()
+
+
+def of_one_name(sign):
+    """A policy that plays the last arm or the first; its record is called as the other's."""
+
+    class LastOrFirstRecord(NamedTuple):
+        unit: float = 1e9
+
+    def index(policy, state, k, s, best):
+        return sign * float(k)
+
+    index_kernels = IndexKernels(count_and_sum, lambda policy, m: 1.0, index, add_units)
+    register(LastOrFirstRecord, index_kernels)
+    return IndexPolicy(LastOrFirstRecord(), 2)
+
+
+def test_two_records_of_one_name_are_not_taken_for_one_another():
+    agents = {"last": sf.Plain(of_one_name(1)), "first": sf.Plain(of_one_name(-1))}
+    made = Plan(agents, sf.BernoulliArms([0.4, 0.6]), 20, 0, "all")
+    assert made.stepwise == ["first"]
+    for engine in ("plain", "compiled"):
+        played = made.run(0, choose(engine))
+        assert [set(played[name].books[:, ARM]) for name in agents] == [{1}, {0}]
 
 
 def test_an_environment_without_a_kernel_pays_the_same_play_by_play():

@@ -83,6 +83,13 @@ class Kernels(NamedTuple):
 
 
 KERNELS: dict[type, Kernels] = table()
+_NAMED: dict[str, type] = {}
+"""The first record of each name."""
+
+
+def compilable(record: type) -> bool:
+    """Whether numba can tell the record from others: it knows them by name and fields alone."""
+    return _NAMED.get(record.__name__, record) is record
 
 
 def register(
@@ -90,8 +97,10 @@ def register(
 ) -> None:
     """Make the kernels of a parameter record known to all drivers.
 
-    ``lines``: for an index policy whose index is a line in what all arms share.
+    ``lines``: for an index policy whose index is a line in what all arms share. Of two records of
+    one name only the first is compiled; the other is run play by play.
     """
+    _NAMED.setdefault(record.__name__, record)
     if isinstance(kernels, Kernels):
         KERNELS[record] = kernels
         return

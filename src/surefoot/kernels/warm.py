@@ -148,7 +148,9 @@ def _of_record(record: type) -> Live | None:
 
 def wrappers() -> dict[type, Live]:
     """Those of every policy known so far, by what they wrap the kernels of."""
-    made = {record: _of_record(record) for record in registry.KERNELS}
+    made = {
+        record: _of_record(record) for record in registry.KERNELS if registry.compilable(record)
+    }
     return {**LIVE, **{record: live for record, live in made.items() if live is not None}}
 
 

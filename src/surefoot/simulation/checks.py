@@ -97,6 +97,7 @@ def _speaks_kernel(policy: Any) -> bool:
     return (
         home is not None
         and type(policy.record) in registry.KERNELS
+        and registry.compilable(type(policy.record))
         and all(getattr(type(policy), name) is getattr(home, name) for name in home.kernel_methods)
         and vars(policy).keys().isdisjoint(home.kernel_methods)
     )
