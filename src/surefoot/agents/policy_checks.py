@@ -53,10 +53,10 @@ def rows_of(context: Any) -> int | None:
 def doubted(policy: Policy) -> bool:
     """Whether ``best`` may differ from ``select``: both are checked then.
 
-    So it is with a class outside this library, or with two methods of different classes.
+    So it is where either is of a class outside this library.
     """
     homes = [_home(policy, name) for name in ("best", "select")]
-    return homes[0] is not homes[1] or not homes[0].__module__.startswith("surefoot.")
+    return not all(home.__module__.startswith("surefoot.") for home in homes)
 
 
 def _home(policy: Policy, method: str) -> type:
