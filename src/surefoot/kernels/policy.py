@@ -127,6 +127,8 @@ class KernelPolicy(Stateful):
         self.turns, self._state = turns, state if rows is None else rows
         self._compiled = None if rows is None else compiled
         self._ceilings = np.full(self.n_arms + 1, -math.inf)
+        self._stale = set[int]()
+        """The arms that have learned since an index policy drew up their ceilings."""
         self._parts = (tuple(self.record), self._state, self._ceilings)
 
     def count_in(self, width: int) -> None:
@@ -180,6 +182,7 @@ class KernelPolicy(Stateful):
         compiled = self._compiled
         if compiled is None:
             self.kernels.update(self.record, self._state, arm, reward)
+            self._stale.add(arm)
         elif 0 <= arm < self.n_arms and 0.0 <= reward <= 1.0:
             # Another kind of number is an error here: compiled code would convert it.
             compiled[UPDATE](index(arm), reward + 0.0, *self._parts)
@@ -272,8 +275,7 @@ class IndexPolicy(KernelPolicy):
     def _look_ahead(self, turn: int) -> None:
         """Draw up every arm's ceiling, good for the turns up to this one."""
         self._reach = self._index.scale(self.record, turn)
-        self._stale = set[int]()
-        """The arms that have learned since their ceilings were drawn up."""
+        self._stale.clear()
         self._ceilings = np.array([self._ceiling(arm) for arm in range(self.n_arms)])
 
     def _ceiling(self, arm: int) -> float:
@@ -293,7 +295,7 @@ class IndexPolicy(KernelPolicy):
         scale = self._index.scale(record, turn)
         if scale > self._reach:
             self._look_ahead(turn + 1 + (turn >> SHIFT))
-        if self._stale:
+        if self._stale:  # several rewards of an arm between two turns cost one new ceiling
             for arm in self._stale:
                 self._ceilings[arm] = self._ceiling(arm)
             self._stale.clear()
@@ -308,14 +310,6 @@ class IndexPolicy(KernelPolicy):
             if chosen < 0 or score > top:
                 chosen, top = arm, score
         return chosen, top
-
-    def update(self, arm: int, reward: float, context: Any) -> None:
-        """Learn one reward in [0, 1] of one arm."""
-        if self._compiled is not None:
-            super().update(arm, reward, context)
-            return
-        self.kernels.update(self.record, self._state, arm, reward)
-        self._stale.add(arm)  # several rewards of an arm between two turns cost one new ceiling
 
 
 def rounded(number: int, over: int) -> int:
