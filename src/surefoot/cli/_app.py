@@ -40,7 +40,7 @@ class OneLine(TyperGroup):
         except (BrokenPipeError, SystemExit) as error:  # rich makes the one into the other
             if not any(isinstance(one, BrokenPipeError) for one in (error, error.__context__)):
                 raise
-            # The code of a verdict must not stand for one that nobody read.
+            # The exit code must not report a verdict that was never shown.
             with suppress(OSError, ValueError):
                 os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
             raise typer.Exit(141) from None

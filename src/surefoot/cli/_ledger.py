@@ -143,7 +143,7 @@ def export(ledger: Kept, out: Out, account: Account = None, overwrite: Overwrite
 
 
 def _is_stream(path: Path) -> bool:
-    """Whether a path is no file, or leads to one only through what this process has open."""
+    """Whether a path is not a file, or leads to one only through an open file descriptor."""
     opened = path.is_symlink() and str(path.readlink()).startswith("/proc/")
     return (
         opened

@@ -66,7 +66,7 @@ def beta(policy: Any, ridge: Any, m: int) -> float:
 
 @jittable
 def lower(ridge: Any, features: Any, row: int, radius: float) -> float:
-    """What <theta*, x> is at least, x a row of ``features``."""
+    """A lower bound on <theta*, x>, x a row of ``features``."""
     return _ridge.mean(ridge, features, row) - radius * _ridge.norm(ridge, features, row)
 
 
@@ -81,7 +81,7 @@ def add_row(total: Any, features: Any, row: int) -> None:
 def ellipsoid(
     features: Features, delta: Number, what: str, options: Ridge, usual: str, rows: int = 1
 ) -> Given:
-    """What follows from a user's options; ``rows``: the most features one turn observes.
+    """The settings that follow from a user's options; ``rows``: the most features of a turn.
 
     ``usual``: the radius where the options name none.
     """
@@ -100,7 +100,7 @@ def ellipsoid(
 
 
 class Given(NamedTuple):
-    """What ``ellipsoid`` makes of a user's options."""
+    """The result of ``ellipsoid``."""
 
     settings: Ellipsoid
     bound: float
@@ -145,7 +145,7 @@ class Linear(Stateful):
     _fixed = NOW
     unit_rewards = False
     kernel_methods: ClassVar[tuple[str, ...]] = ("peek", "pledge", "best", "update")
-    """What the kernels stand for; who overrides one of these is run play by play."""
+    """The methods that the kernels replace; a subclass that overrides one runs play by play."""
     kept: ClassVar[tuple[str, ...]] = ()
     """Attributes of a subclass that belong to its state."""
 

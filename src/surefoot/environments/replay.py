@@ -179,7 +179,7 @@ def _values(column: Any) -> npt.NDArray[Any]:
 
 
 def _refuse_masked(masks: Any) -> None:
-    """A masked entry still has a number below its mask, which nobody meant."""
+    """A masked entry still has a number below its mask; it is not data."""
     for row in np.flatnonzero(masks)[:1]:
         raise InvalidInput(
             f"row {row + 1} of the log has no reward (masked); drop it or fill it in"

@@ -142,7 +142,7 @@ def exported(account: str, places: int, entries: Iterable[Entry]) -> Iterator[by
 
 
 def parse(text: str) -> Entry:
-    """The inverse of ``line``; InvalidInput for a line that is no entry."""
+    """The inverse of ``line``; InvalidInput for any other line."""
     try:
         return Entry(**json.loads(text))
     except (ValueError, TypeError):

@@ -81,7 +81,7 @@ class Shortfall:
         self._top = (0, 0.0, 0.0)
 
     def update(self, reward: Any, declared: Any) -> None:
-        """Take the next reward and the value declared for it; InvalidInput for no such numbers."""
+        """Take the next reward and the value declared for it; InvalidInput if not numbers."""
         value = number(declared, "declared")
         if not self.low <= value <= self.high:
             raise InvalidInput(

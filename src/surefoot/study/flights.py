@@ -21,7 +21,7 @@ UA (103), 9E (59) and WN (59)."""
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """One decision, the route whose log shows what came of it, and the columns of that log."""
+    """One decision, the route whose log shows its rewards, and the columns of that log."""
 
     name: str
     title: str
@@ -94,7 +94,7 @@ def load(case: Case | str) -> pl.DataFrame:
 
     Does not hold when: the question is what a traveller would have gained by changing carrier. The
     log is observational: carriers differ in airport, hour and season, and regional ones fly for the
-    others, so there is no causal claim. Nor are flights independent, as draws are: one storm delays
+    others. It makes no causal claim. Nor are flights independent, as draws are: one storm delays
     all. That Delta is the best arm to Atlanta holds among the carriers kept; 9E was on time 79.7 %
     of its 59 flights there, Delta 78.9 % of 10,571.
     """

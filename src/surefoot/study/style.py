@@ -1,4 +1,4 @@
-"""How every figure looks: one palette, one sheet, told apart without colour as well.
+"""How every figure looks: one palette, one sheet, distinct without colour as well.
 
 Colours are those of Okabe and Ito (2008), which people with any colour vision tell apart; each
 role has its own dash as well, and curves are labelled where they end, so a grey print reads too.

@@ -226,7 +226,7 @@ class ReadOnlyFile:
         ours = os.access(path, os.W_OK) and os.access(path.parent, os.W_OK)
         # No log can be made here, or one that its writers could not use.
         self._still = self._state() if self._quiet and not ours else None
-        """What tells that nobody has written to it, where it is read without locks."""
+        """A mark that changes when the file is written to, for a reader without locks."""
 
     @property
     def url(self) -> sa.URL:
