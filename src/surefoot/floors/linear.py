@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import FrozenInstanceError
 from decimal import Decimal
 from types import MemberDescriptorType
@@ -39,7 +40,7 @@ class LinearFloor(Fixed):
     """A promise on the sum of rewards: each play has to earn its f, all together, at any moment.
 
     A class of your own says in ``terms`` what a play is worth (``known_terms`` does the rounding),
-    and in ``config`` and ``from_config`` its settings as JSON. The account, the books, range, unit
+    and in ``config`` its settings as JSON, numbers as text. The account, the books, range, unit
     and reserve are here. ``reward_range``, ``reserve``, ``places``: as ``RewardFloor`` takes them.
 
     >>> class MarginFloor(LinearFloor):
@@ -106,14 +107,19 @@ class LinearFloor(Fixed):
         Rounded so that the books never overstate; InvalidInput where even the default could not
         earn what is asked.
         """
+        low, high = self.reward_range
+        if not low <= value <= high:
+            raise InvalidInput(
+                f"the default of a play is worth {value}, outside reward_range ({low}, {high}); "
+                "widen the range or correct the default"
+            )
         worth, floor = self.unit.floor(value), self.unit.ceil(asked)
         if floor > worth:
             raise InvalidInput(
                 f"a play asks {asked} and its default is worth {value}: even the default could "
                 "break the promise; ask for no more than it brings"
             )
-        low = self.unit.floor(self.reward_range[0])
-        return Terms(worth, floor, max(0, floor - low), worth - floor)
+        return Terms(worth, floor, max(0, floor - self.unit.floor(low)), worth - floor)
 
     def read(self, reward: Any, what: str) -> int:
         """A reward in units, rounded down; ``what`` names it in the error."""
@@ -121,7 +127,7 @@ class LinearFloor(Fixed):
 
     @property
     def plain(self) -> bool:
-        """Whether the compiled engine knows its gate."""
+        """Whether the compiled engine may keep it: True where ``terms()`` never changes."""
         return False
 
     @property
@@ -151,15 +157,24 @@ class LinearFloor(Fixed):
         return self.from_config({**self.config(), "reserve": str(reserve)})
 
     def config(self) -> JsonObject:
-        """JSON-able settings, the ``reserve`` as text among them, as ``from_config`` reads them."""
-        raise NotImplementedError
+        """The arguments of the class as JSON, exact numbers as text, ``reserve`` among them."""
+        kind = type(self).__name__
+        raise NotImplementedError(
+            f"{kind} has no config(): return its arguments as JSON, numbers as text, e.g. "
+            '{"default": str(self.default), "reserve": str(self.reserve)}'
+        )
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
-        """The inverse of ``config``, whose values are the arguments unless a class says else."""
-        return cls(**config)
+        """The inverse of ``config``: its values are the arguments, text of a number a Decimal.
+
+        Write your own where a text that looks like a number is to stay text.
+        """
+        return cls(**{name: _read(value) for name, value in config.items()})
 
     def __repr__(self) -> str:
+        if type(self).config is LinearFloor.config:
+            return f"{type(self).__name__}(...)"
         said = ", ".join(f"{name}={value}" for name, value in self.config().items())
         return f"{type(self).__name__}({said})"
 
@@ -170,3 +185,18 @@ class LinearFloor(Fixed):
 
     def __hash__(self) -> int:
         return hash(repr(self.config()))
+
+
+_NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
+"""A Decimal as ``str`` writes it."""
+
+
+def _read(value: Any) -> Any:
+    """A value of ``config`` with its numbers as Decimals again, and lists as tuples."""
+    if isinstance(value, str):
+        return Decimal(value) if _NUMBER.fullmatch(value) else value
+    if isinstance(value, list):
+        return tuple(map(_read, value))
+    if isinstance(value, dict):
+        return {key: _read(one) for key, one in value.items()}
+    return value

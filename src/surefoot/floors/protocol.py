@@ -17,8 +17,8 @@ if TYPE_CHECKING:
 class Floor(Protocol):
     """What must hold of the rewards, and the books that keep it.
 
-    ``LinearFloor`` has all of it but ``default``, ``terms``, ``config`` and ``from_config``, for a
-    promise on a sum of rewards; ``FloorKit`` tests a floor of your own.
+    ``LinearFloor`` has all of it but ``default``, ``terms`` and ``config``, for a promise on a sum
+    of rewards; ``FloorKit`` tests a floor of your own.
     """
 
     @property
@@ -63,11 +63,14 @@ class Floor(Protocol):
 
     @property
     def plain(self) -> bool:
-        """Whether the compiled engine knows its gate; else ``simulate`` runs its agents live."""
+        """Whether the compiled engine may keep it; else ``simulate`` drives it play by play.
+
+        The engine keeps constant terms in unmodified ``RewardBooks``, and no others.
+        """
 
     @property
     def durable(self) -> bool:
-        """Whether a ledger can say it; else ``Live`` refuses it."""
+        """Whether a ledger can say it: of ``RewardFloor`` itself alone; ``Live`` refuses others."""
 
     @property
     def fits_int64(self) -> bool:
@@ -104,4 +107,9 @@ def check_floor(floor: Any) -> None:
         why = f" (it lacks {', '.join(lacks)}: derive it from floors.LinearFloor)" if some else ""
         raise InvalidInput(
             f"floor = {shown(floor)} is not a floor{why}; give RewardFloor(default=0.7, alpha=0.05)"
+        )
+    if (floor.rho is not None or floor.even is not None) and not hasattr(floor, "constants"):
+        raise InvalidInput(
+            f"floor = {shown(floor)} has rho = {shown(floor.rho)} and even = {shown(floor.even)}, "
+            "which belong to MeanVarianceFloor: leave both None in a floor of your own"
         )

@@ -16,6 +16,8 @@ from surefoot.environments._table import TableRecord
 from surefoot.environments.base import bounds
 from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
+from surefoot.floors import RewardFloor
+from surefoot.floors.reward_books import Account, RewardBooks
 from surefoot.kernels import registry
 from surefoot.simulation.mean_variance import WIDEST
 
@@ -65,10 +67,23 @@ def _keeps(agent: Agent) -> bool:
     if "plain" not in vars(type(floor)):  # a class derived from ours may ask for something else
         return False
     if floor.rho is None:
-        return bool(floor.plain)
+        return bool(floor.plain) and (type(floor) is RewardFloor or _is_constant(floor))
     numbers = floor.constants
     reach = max(abs(numbers.low), abs(numbers.high), numbers.value)
     return agent.gate in ("account", "none") and reach <= WIDEST
+
+
+def _is_constant(floor: Any) -> bool:
+    """Whether a floor of one's own keeps the books of ``RewardFloor``, at the same terms always."""
+    books, terms = floor.open(), floor.terms()
+    return (
+        type(books) is RewardBooks
+        and type(books.account) is Account
+        and books.account.numbers() == [floor.unit.floor(floor.reserve), 0, 0]
+        and floor.checkpoint is None
+        and terms.high is None
+        and all(floor.terms() == terms for _ in range(3))
+    )
 
 
 def _competes_steadily(agent: Agent, environment: Environment) -> bool:
@@ -167,10 +182,7 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
         )
     floor, who = agent.floor, f"agent {shown(name)}"
     if not isinstance(floor.default, Decimal):
-        raise InvalidInput(
-            f"{who} has a floor without one known default; simulate needs it: "
-            "RewardFloor(default=...)"
-        )
+        raise _no_default(who, floor)
     if not floor.fits_int64:
         raise InvalidInput(
             f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
@@ -212,6 +224,24 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"the environment pays ({least}, {most}), outside the reward_range ({low}, {high}) of "
             f"{who}; give it a floor with a wider one"
         )
+
+
+def _no_default(who: str, floor: Any) -> InvalidInput:
+    kind, default = type(floor).__name__, floor.default
+    if isinstance(floor, RewardFloor):
+        return InvalidInput(
+            f"{who} has a floor without one known default; simulate needs it: "
+            "RewardFloor(default=...)"
+        )
+    if default is None or isinstance(default, tuple):
+        return InvalidInput(
+            f"{who} has a floor without one known default; simulate needs it: give {kind} one, a "
+            "Decimal in its attribute default"
+        )
+    return InvalidInput(
+        f"{who}: default = {shown(default)} of its {kind} is a {type(default).__name__}; give a "
+        "Decimal: self.default = Decimal(str(default))"
+    )
 
 
 _KINDS = {False: "single arms", True: "super arms"}

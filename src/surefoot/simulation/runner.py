@@ -50,7 +50,8 @@ def simulate(
     share its random draws as they share the noise, so two that differ only in their seeds make the
     same plays. ``checkpoints``: plays to note, "all", or None for a grid that is dense early.
     ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto", compiled if
-    numba is there; policies of your own are driven play by play either way. ``workers``: threads,
+    numba is there; policies of your own are driven play by play either way, and so are floors of
+    your own, but those that are ``plain``: constant terms in ``RewardBooks``. ``workers``: threads,
     by default one a core; the result does not depend on it. ``progress`` is called with (runs done,
     runs). Raises InvalidInput where something does not fit, and MissingExtra for "compiled" without
     numba.

@@ -48,13 +48,20 @@ class Fate:
     reward: Fraction | None = None
 
     @classmethod
-    def of(cls, explores: bool, floor: Floor, default: Any, asks: Asks = None) -> Fate:
-        """A play that is decided now; ``asks``: what a floor of one's own asks of it."""
+    def of(
+        cls, explores: bool, floor: Floor, default: Any, asks: Asks = None, worth: Asks = None
+    ) -> Fate:
+        """A play that is decided now; ``asks``, ``worth``: what a floor of one's own says of it."""
         given: Any = floor.default if default is None else default
+        given = given if worth is None else worth(default)
         known = not isinstance(given, tuple | list)
         low, high = map(rational, (given, given) if known else given)
         own: Any = floor
         if asks is None:
+            assert hasattr(own, "alpha"), (
+                f"{type(own).__name__} has no alpha: give the kit a method asks(self, default) "
+                "that says what a play has to earn"
+            )
             level, share = None, 1 - rational(own.alpha)
             if getattr(own, "against", "") == "fixed":
                 level = high if own.target is None else rational(own.target)
@@ -109,6 +116,7 @@ class Outcomes:
 
     floor: Floor
     asks: Asks = None
+    worth: Asks = None
     plays: list[Fate] = field(default_factory=list)
     sure: Fraction = Fraction(0)
     """The surplus of all plays that are surely made."""
@@ -117,7 +125,7 @@ class Outcomes:
 
     def decide(self, explores: bool, default: Default | None = None) -> int:
         """One more play; returns its number."""
-        self.plays.append(Fate.of(explores, self.floor, default, self.asks))
+        self.plays.append(Fate.of(explores, self.floor, default, self.asks, self.worth))
         return len(self.plays) - 1
 
     def report(self, name: str, number: int, reward: Any = None) -> Outcome | None:
@@ -255,8 +263,9 @@ def _asked_each(floor: Any) -> Fraction:
 class Pair:
     """Books and outcomes side by side: each play is decided and reported in both."""
 
-    def __init__(self, floor: Floor, asks: Asks = None) -> None:
-        self.floor, self.books, self.outcomes = floor, floor.open(), Outcomes(floor, asks)
+    def __init__(self, floor: Floor, asks: Asks = None, worth: Asks = None) -> None:
+        self.floor, self.books = floor, floor.open()
+        self.outcomes = Outcomes(floor, asks, worth)
 
     def decide(self, explores: bool, default: Any) -> int:
         """One play: an exploration if that is wanted and the gate is open."""
@@ -292,6 +301,10 @@ class FloorMaker:
     """For a floor of your own: a method that says what a play has to earn, given its own default
     (None: the constant one), written apart from the floor. None: what a RewardFloor asks."""
 
+    worth: Asks = None
+    """Where ``make_default`` brings no numbers: a method that says what such a default is worth,
+    or (l, u) of a random one. None: the defaults say it themselves."""
+
     def make_floor(self) -> Floor:
         """Make the floor under test."""
         raise NotImplementedError
@@ -312,7 +325,7 @@ class FloorMaker:
 
     def pair(self) -> Pair:
         """The floor's books, with nothing in them."""
-        return Pair(self.make_floor(), self.asks)
+        return Pair(self.make_floor(), self.asks, self.worth)
 
     def default(self, rng: np.random.Generator) -> Any:
         """One play's own default: None where the floor has a constant one."""

@@ -29,7 +29,8 @@ class FloorKit(FloorMaker):
     worst case lasts, 300. ``make_default(rng)``: the default of one play, where the floor has no
     constant one. ``make_reward(rng)``: a reward within the range and of the books' unit.
 
-    ``asks(default)``: what a play has to earn, for a floor of your own class.
+    ``asks(default)``: what a play has to earn, for a floor of your own class. ``worth(default)``:
+    what its default is worth, where that is a key of a table, say, and no number.
 
     Holds when: your floor is a RewardFloor or a MeanVarianceFloor, or promises that the rewards
     reach the sum of what the plays have to earn. Does not hold when: its books promise something

@@ -137,7 +137,10 @@ class PolicyKit(PolicyMaker):
             policy, again, world = self.make_policy(), self.make_policy(), self.world()
             first = world.course(policy, TURNS, late)
             again.restore(heard(text(policy.state())))
-            assert first + world.course(again, TURNS, late) == whole
+            assert first + world.course(again, TURNS, late) == whole, (
+                "restored, it chooses otherwise: state() leaves something out, or the policy draws "
+                "from a random generator of its own instead of the rng that select is given"
+            )
 
     def test_a_state_restored_over_another_replaces_it(self) -> None:
         fresh, used, world = self.make_policy(), self.make_policy(), self.world(1)
