@@ -467,3 +467,20 @@ def test_a_fault_of_the_users_own_restore_is_not_called_damage(tmp_path):
     GenCB(Renamed(2), RewardFloor(0.5, 0.2)).save(tmp_path / "agent.json")
     said = r"restore\(\) of your own Renamed fails on the state that was saved \(KeyError: 'no such"
     refused(tmp_path / "agent.json", InvalidInput, said, Renamed(2))
+
+    def test_has_the_settings_it_said(self, tmp_path):
+        class Said(Counter):
+            rate = 0.5
+
+            def config(self):
+                return {"rate": self.rate, "weights": np.ones(2)}
+
+        path = tmp_path / "agent.json"
+        GenCB(Said(2), WIDE).save(path)
+        assert type(sf.load(path, Said(2)).policy) is Said
+        other = Said(2)
+        other.rate = 0.75
+        refused(path, InvalidInput, r"rate = 0\.75 of the policy differs from 0\.5", other)
+        Said.config = lambda self: [1]
+        with pytest.raises(InvalidInput, match="it must be a dict of settings"):
+            GenCB(Said(2), WIDE).save(path)

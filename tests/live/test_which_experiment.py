@@ -79,3 +79,77 @@ def test_an_account_that_is_not_there_is_new_or_unknown():
         Live(agent(), MemoryStore(), 3)
     with pytest.raises(InvalidInput, match="account = 3"):
         Live(agent(), MemoryStore(), account=3)
+
+
+class Fixed:
+    """A policy of one's own that says its settings."""
+
+    def __init__(self, arms=("a", "b"), success=0.5):
+        self.arms, self.n_arms, self.success = list(arms), len(arms), success
+
+    def select(self, context, rng):
+        return 0
+
+    def update(self, arm, reward, context):
+        pass
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+
+    def config(self):
+        return {"success": self.success}
+
+
+class Other(Fixed):
+    pass
+
+
+def live(policy, store, alpha=0.5):
+    given = None if policy is None else GenCB(policy, RewardFloor(0.5, alpha), seed=0)
+    return Live(given, store, "shop")
+
+
+@pytest.mark.parametrize("decided", [0, 600])
+def test_an_experiment_of_ones_own_policy_says_how_it_is_opened_again(decided):
+    store = MemoryStore()
+    first = live(Fixed(), store)
+    for number in range(decided):
+        first.select(id=f"v{number}")
+    first.close()
+    for policy, message in (
+        (None, r"'shop' is there .* own class Fixed, whose code no store has; open it with a fre"),
+        (UCB1(arms=["a", "b"]), "'shop' is there and plays a policy of your own class Fixed"),
+        (Other(), "is another: experiment 'shop' is there and plays a policy of your own class Fi"),
+        (Fixed(["red", "blue"]), r"arms = \['red', 'blue'\] differs from \['a', 'b'\]"),
+        (Fixed(success=0.9), r"success = 0\.9 of the policy differs from 0\.5, which the saved"),
+    ):
+        with pytest.raises(InvalidInput, match=message) as caught:
+            live(policy, store)
+        assert "load(" not in str(caught.value)
+        assert "no such experiment" not in str(caught.value)
+    with pytest.raises(InvalidInput, match=r"floor.alpha = '0\.25' differs"):
+        live(Fixed(), store, alpha=0.25)
+    with pytest.raises(InvalidInput, match="config of a policy of your own class Fixed"):
+        Live(first.config, MemoryStore(), "shop")
+    assert live(Fixed(), store).degraded is None
+
+
+def test_a_policy_of_ours_is_not_taken_for_ones_own():
+    store = MemoryStore()
+    live(UCB1(arms=["a", "b"]), store).close()
+    with pytest.raises(InvalidInput, match="plays a UCB1 of surefoot's own; give None for the"):
+        live(Fixed(), store)
+
+
+def test_a_ledger_from_before_settings_were_kept_goes_on():
+    class Silent(Fixed):
+        config = None
+
+    silent, said = type("Fixed", (Silent,), {}), Fixed
+    for before, after in ((silent, said), (said, silent)):
+        store = MemoryStore()
+        live(before(), store).close()
+        assert live(after(success=0.9), store).degraded is None

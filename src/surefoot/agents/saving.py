@@ -23,7 +23,7 @@ from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
 from surefoot.kernels.policy import POLICIES
 from surefoot.oracles.base import Structure
-from surefoot.policies.base import Policy, arms_of
+from surefoot.policies.base import Policy, arms_of, has
 
 FORMAT = "surefoot-agent"
 VERSION = 2
@@ -77,7 +77,8 @@ def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = N
 
     Load the newest file, and only once: an older one lacks holds and rewards, and two agents from
     one file spend the same slack twice and give out the same play ids. ``policy``: a fresh
-    instance of your own class, if the saved policy is one; ``floor``: your own class of floors, if
+    instance of your own class, if the saved policy is one, with the settings that its ``config()``
+    said, if it has one; ``floor``: your own class of floors, if
     the saved floor is of one. Nothing is unpickled. Raises DamagedFile for a file that is foreign,
     damaged or of an unknown version, and InvalidInput if the file is missing.
 
@@ -154,6 +155,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
         "policy": {
             "kind": kind,
             "config": _said(policy.config(), kind) if ours else None,  # type: ignore[attr-defined]
+            **({} if ours else _own_settings(policy)),
             "arms": list(agent.arms),
             "state": to_json(policy.state(), f"state() of {kind}"),
         },
@@ -176,6 +178,31 @@ def _said(config: JsonObject, what: str) -> Any:
         for key, value in config.items()
     }
     return to_json(plain, f"config() of {what}")
+
+
+def _own_settings(policy: Any) -> JsonObject:
+    """What a policy of one's own says of its settings, if it says any: only to be compared."""
+    if not has(policy, "config"):
+        return {}
+    kind, said = type(policy).__name__, policy.config()
+    if not isinstance(said, dict):
+        raise InvalidInput(f"config() of {kind} gives {shown(said)}; it must be a dict of settings")
+    return {"own": _said(said, kind)}
+
+
+def check_own_settings(policy: Any, saved: JsonObject) -> None:
+    """InvalidInput that names a setting in which a policy of one's own is not what was saved."""
+    kind, packed = saved["kind"], saved.get("own")
+    if packed is None or not has(policy, "config"):
+        return  # saved before config() was kept, or by a class without it
+    ours, theirs = (from_json(one) for one in (_own_settings(policy)["own"], packed))
+    for name in sorted({*ours, *theirs}, key=str):
+        given, kept = ours.get(name), theirs.get(name)
+        if _canonical(to_json(given, name)) != _canonical(to_json(kept, name)):
+            raise InvalidInput(
+                f"{name} = {shown(given)} of the policy differs from {shown(kept)}, which the "
+                f"saved {kind} has; pass a fresh {kind} with the same settings"
+            )
 
 
 def _heard(packed: Any) -> JsonObject:
@@ -284,6 +311,7 @@ def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:
     arms = list(arms_of(policy))
     if arms != saved["arms"]:
         raise InvalidInput(f"policy has the arms {arms}, the saved one {saved['arms']}")
+    check_own_settings(policy, saved)
     return policy
 
 

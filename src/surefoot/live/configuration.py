@@ -16,7 +16,7 @@ from surefoot.kernels.policy import KernelPolicy
 from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
 from surefoot.live.store.base import microseconds
-from surefoot.policies.base import Policy, has
+from surefoot.policies.base import Policy, arms_of, has
 
 USUAL = "default"
 """The usual name of an experiment and its account."""
@@ -203,6 +203,12 @@ def grown(policy: Policy, labels: Iterable[Any]) -> Policy:
 def configured(config: JsonObject) -> tuple[GenCB, Settings]:
     """The agent and settings of a ``Live.config``; InvalidInput for anything else."""
     try:
+        policy = config["policy"]
+        if policy["config"] is None:
+            raise InvalidInput(
+                f"agent is the config of a policy of your own class {policy['kind']}, whose code "
+                "it does not have; give a GenCB with a fresh one"
+            )
         return built(config, None), settings_of(config)
     except InvalidInput:
         raise
@@ -242,6 +248,37 @@ def check_same(
     for field in sorted({*ours, *theirs[0]}):
         if field not in usual and all(ours.get(field) != each.get(field) for each in theirs):
             raise _differs(field, ours.get(field), theirs[0].get(field), name)
+
+
+def check_policy(given: Policy | None, stored: JsonObject, name: str) -> None:
+    """InvalidInput where an experiment needs another policy than the one it was opened again with.
+
+    ``given``: of the user's own class; None: one of surefoot's, or none. ``stored``: the
+    configuration the experiment was opened with.
+    """
+    saved = stored["policy"]
+    kind, arms, own = saved["kind"], saved["arms"], saved["config"] is None
+    if own:
+        there = f"experiment {name!r} is there and plays a policy of your own class {kind}"
+        remedy = f"open it with a fresh agent, Live(GenCB({kind}(...), floor), store, {name!r})"
+    else:
+        there = f"experiment {name!r} is there and plays a {kind} of surefoot's own"
+        remedy = "give None for the agent, or open another experiment by another name"
+    if own and given is None:
+        raise InvalidInput(f"{there}, whose code no store has; {remedy}")
+    if given is None:
+        return
+    if not own or type(given).__name__ != kind:
+        raise InvalidInput(f"policy = {shown(given)} is another: {there}; {remedy}")
+    if (ours := list(arms_of(given))) != arms:
+        raise InvalidInput(
+            f"arms = {shown(ours)} differs from {shown(arms)}: {there} with those; {remedy} that "
+            "has them"
+        )
+    try:
+        saving.check_own_settings(given, saved)
+    except InvalidInput as error:
+        raise InvalidInput(f"{error}, or open another experiment by another name") from None
 
 
 def check_settings(given: Settings, stored: list[JsonObject], name: str) -> None:

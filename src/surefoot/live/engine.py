@@ -45,7 +45,7 @@ from surefoot.floors.events import (
 from surefoot.floors.plays import conflict
 from surefoot.live import configuration, ids, recovery
 from surefoot.live.configuration import Settings
-from surefoot.live.entries import Entry
+from surefoot.live.entries import Entry, rehash
 from surefoot.live.fold import FLAGS, Fold
 from surefoot.live.play import OpenPlay, Request
 from surefoot.live.store import Store, Tx
@@ -165,6 +165,8 @@ class Engine:
             if fold.own_policy is not None:
                 fold.settings.decided(fold.own_policy)
         elif not fold.exists:
+            if self.degraded:
+                self._check_policy(tx)
             if opening is None or self.degraded:
                 raise no_experiment(self.name, self.account, self.degraded)
             self.append(tx, "experiment.opened", {"account": self.account, **opening})
@@ -172,6 +174,16 @@ class Engine:
                 self.append(tx, "endowment.granted", {"amount": reserve}, d_reserve=reserve)
         if opening is None:
             configuration.check_settings(asked, fold.opened, self.name)
+
+    def _check_policy(self, tx: Tx) -> None:
+        """InvalidInput if the experiment is there, and only its policy was not the one given."""
+        kind = "experiment.opened"
+        for entry in tx.entries(0):
+            if entry.kind == kind and entry.experiment == self.name:
+                if rehash(entry) == entry.hash:
+                    config = entry.payload["config"]
+                    configuration.check_policy(self.fold.own_policy, config, self.name)
+                return
 
     def run(self, work: Callable[..., T], *args: Any) -> T:
         """Run ``work(tx, *args)`` in one transaction; now and then a snapshot follows."""
