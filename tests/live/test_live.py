@@ -254,7 +254,7 @@ def test_the_store_wins_over_the_agent_given():
         (Plain(UCB1(2)), "give a GenCB"),
         (ConUCB(2, 0.5, 0.1), "give a GenCB"),
         (UCB1(2), "give a GenCB"),
-        (GenCB(MVUCB(2, rho=1), MeanVarianceFloor(0.5, 0.1, rho=1)), "only reward floors"),
+        (GenCB(MVUCB(2, rho=1), MeanVarianceFloor(0.5, 0.1, rho=1)), "only RewardFloor itself"),
         (GenCB(UCB1(2), RewardFloor(0.5, 0.1, checkpoint=5)), "checkpoint = 5"),
         (GenCB(UCB1(2), RewardFloor(0.5, 0.1, places=12)), "places = 12"),
     ],
