@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._jit import jittable
+from surefoot.errors import InvalidInput
 
 _MASK = 0xFFFFFFFFFFFFFFFF
 
@@ -18,6 +19,21 @@ _MASK = 0xFFFFFFFFFFFFFFFF
 def key_from(rng: np.random.Generator) -> int:
     """A key of 64 bits, the next draw of a generator."""
     return int(rng.integers(2**64, dtype=np.uint64))
+
+
+class NoKey:
+    """In place of a key, for a policy that does not declare that it draws: it cannot be used."""
+
+    def __add__(self, other: Any) -> Any:
+        raise InvalidInput(
+            "the policy draws at random (noise or uniform of its key) and has no key of its own; "
+            "say `draws = True` in its class"
+        )
+
+    __radd__ = __xor__ = __rxor__ = __and__ = __mod__ = __int__ = __index__ = __add__
+
+
+NO_KEY = NoKey()
 
 
 def wrap(number: Any) -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from inspect import signature
 from operator import index
 from typing import Any, ClassVar, Self
 
@@ -12,8 +13,9 @@ import numpy as np
 from surefoot._exact import PLAYS
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
+from surefoot.errors import InvalidInput
 from surefoot.kernels import registry, warm
-from surefoot.kernels.noise import key_from
+from surefoot.kernels.noise import NO_KEY, key_from
 from surefoot.kernels.registry import MARGIN
 from surefoot.kernels.warm import SHIFT
 
@@ -108,6 +110,7 @@ class KernelPolicy(Stateful):
         self, record: Any, n_arms: int | None = None, arms: Sequence[Any] | None = None
     ) -> None:
         self.arms = arm_labels(n_arms, arms)
+        _check_kernels(self, record, len(self.arms))
         self.n_arms = len(self.arms)
         self.key: int | None = None
         """What its draws are a function of, with the turn and the arm; None before the first."""
@@ -174,7 +177,8 @@ class KernelPolicy(Stateful):
             return self._compiled[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
         state = self._state if self._compiled is None else self._lists()
         arms = range(self.n_arms) if allowed is None else allowed
-        chosen, score = registry.best(self.record, state, turn, self.key or 0, context, arms)
+        key = self.key or 0 if self.draws else NO_KEY
+        chosen, score = registry.best(self.record, state, turn, key, context, arms)
         return int(chosen), score
 
     def update(self, arm: int, reward: float, context: Any) -> None:
@@ -241,7 +245,14 @@ class KernelPolicy(Stateful):
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
-        """The inverse of ``config``."""
+        """The inverse of ``config``; InvalidInput where the constructor takes other names."""
+        try:
+            signature(cls).bind(**config)
+        except TypeError as error:
+            raise InvalidInput(
+                f"{cls.__name__} cannot be made from its config ({error}): its constructor must "
+                f"take {', '.join(config)}, or the class needs a config and from_config of its own"
+            ) from None
         return cls(**config)
 
     def __repr__(self) -> str:
@@ -310,6 +321,20 @@ class IndexPolicy(KernelPolicy):
             if chosen < 0 or score > top:
                 chosen, top = arm, score
         return chosen, top
+
+
+def _check_kernels(policy: KernelPolicy, record: Any, n_arms: int) -> None:
+    """InvalidInput for a record without kernels, and for draws that are not declared."""
+    kind, by_index = type(record), isinstance(policy, IndexPolicy)
+    if kind not in (registry.INDEX_KERNELS if by_index else registry.KERNELS):
+        kernels = "IndexKernels" if by_index else "Kernels"
+        raise InvalidInput(
+            f"{kind.__name__} has no {kernels}; call register({kind.__name__}, {kernels}(...)) "
+            "where it is defined"
+        )
+    if not (policy.draws or policy.contextual or kind in registry.INDEX_KERNELS):
+        state = registry.init(record, n_arms)
+        registry.best(record, state, 1, NO_KEY, None, range(n_arms))  # an error if it draws
 
 
 def rounded(number: int, over: int) -> int:

@@ -10,9 +10,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from inspect import CO_VARARGS
 from typing import Any, NamedTuple
 
+from surefoot._exact import shown
 from surefoot._jit import jittable, table
+from surefoot.errors import InvalidInput
 
 NANO = 1e9
 """Policies keep sums in whole units, of which the range of rewards has so many (unless the books
@@ -99,7 +102,13 @@ def register(
 
     ``lines``: for an index policy whose index is a line in what all arms share. Of two records of
     one name only the first is compiled; the other is run play by play.
+    Raises InvalidInput for a record that is no NamedTuple class, and for a kernel of another number
+    of arguments.
     """
+    if not isinstance(record, type) or not hasattr(record, "_fields"):
+        raise InvalidInput(f"record = {shown(record)} must be a class derived from NamedTuple")
+    for name, count in _ARGUMENTS.items():
+        _check_arguments(record, name, getattr(kernels, name, None), count)
     _NAMED.setdefault(record.__name__, record)
     if isinstance(kernels, Kernels):
         KERNELS[record] = kernels
@@ -109,6 +118,25 @@ def register(
     KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take)
     if lines is not None:
         LINE_KERNELS[record] = lines
+
+
+_ARGUMENTS = {
+    "init": 2, "best": 6, "scale": 2, "index": 5, "update": 4, "pledge": 3, "width": 1, "member": 4,
+    "take": 4, "seed": 3,
+}  # fmt: skip
+"""How many arguments each kernel takes."""
+
+
+def _check_arguments(record: type, name: str, kernel: Any, count: int) -> None:
+    code = getattr(getattr(kernel, "py_func", kernel), "__code__", None)
+    if code is None or code.co_flags & CO_VARARGS:
+        return
+    least = code.co_argcount - len(kernel.__defaults__ or ())
+    if not least <= count <= code.co_argcount:
+        raise InvalidInput(
+            f"{name} of {record.__name__} takes {code.co_argcount} arguments, and is called with "
+            f"{count}; Kernels and IndexKernels say which"
+        )
 
 
 def init(policy: Any, n_arms: int) -> Any:

@@ -16,6 +16,7 @@ import numpy as np
 
 from surefoot._compile import compiling
 from surefoot._jit import jittable
+from surefoot.errors import InvalidInput
 from surefoot.kernels import registry
 from surefoot.kernels.noise import wrap
 from surefoot.kernels.registry import MARGIN, index, pledge, scale, update
@@ -157,26 +158,37 @@ def wrappers() -> dict[type, Live]:
 def warm_up() -> list[str]:
     """Compile the wrappers of every policy known so far, or load what the cache has.
 
-    Returns the names of those that were compiled. Needs numba.
+    Returns the names of those that were compiled. Needs numba. Raises InvalidInput that names
+    those that numba cannot compile, once all others are.
     """
     import numba
 
     if numba.config.DISABLE_JIT:  # type: ignore[attr-defined]
         return []
-    anew = []
+    anew, failed = [], {}
     with compiling() as njit:
         teach()
         for kind, live in sorted(wrappers().items(), key=lambda item: item[1].name):
             if kind in _READY:
                 continue
-            dispatchers = [
-                njit(text, signature)
-                for text, signature in zip(live.texts, live.signatures, strict=True)
-            ]
+            try:
+                dispatchers = [
+                    njit(text, signature)
+                    for text, signature in zip(live.texts, live.signatures, strict=True)
+                ]
+            except numba.core.errors.NumbaError as error:
+                failed[f"{kind.__module__}.{kind.__qualname__}"] = error
+                continue
             if not all(sum(getattr(one.stats, "cache_hits", {}).values()) for one in dispatchers):
                 anew.append(live.name)
             pairs = zip(dispatchers, live.signatures, strict=True)
             _READY[kind] = tuple(one.get_overload(types) for one, types in pairs)
+    if failed:
+        raise InvalidInput(
+            f"numba cannot compile {', '.join(failed)}: kernels call only each other and helpers "
+            "marked @jittable, read only fields that the record has, and work on numbers and their "
+            "lists alone; all other policies are compiled, these run as plain Python"
+        ) from next(iter(failed.values()))
     return anew
 
 

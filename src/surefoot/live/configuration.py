@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
@@ -158,6 +159,9 @@ def written_floor(floor: RewardFloor) -> JsonObject:
 def built(config: JsonObject, policy: Policy | None) -> GenCB:
     """The agent that an experiment was opened with; ``policy``: a fresh one of the user's own."""
     floor = RewardFloor.from_config(config["floor"])
+    arms = config["policy"]["arms"]
+    if isinstance(policy, KernelPolicy) and list(policy.arms) != arms:  # arms were added since
+        policy = type(policy).from_config({**policy.config(), "arms": arms})
     start = {"books": floor.open().snapshot(), "open": [], "paused": False}
     competes = {"dict": [["default_competes", config["settings"]["default_competes"]]]}
     agent = saving.agent_from_json({**config, **start, "settings": competes}, policy)
@@ -165,9 +169,10 @@ def built(config: JsonObject, policy: Policy | None) -> GenCB:
     return agent
 
 
-def with_arms(config: JsonObject, labels: list[Any]) -> JsonObject:
-    """The configuration with more arms, of which its policy knows nothing yet."""
-    agent = built(config, None)
+def with_arms(config: JsonObject, labels: list[Any], own: Policy | None) -> JsonObject:
+    """The configuration with more arms, of which its policy (``own``, as in ``built``) knows
+    nothing yet."""
+    agent = built(config, copy.deepcopy(own))
     agent = GenCB(grown(agent.policy, labels), agent.floor)
     return {**config, "policy": sealed(saving.agent_to_json(agent)["policy"])}
 

@@ -283,7 +283,7 @@ class Fold:
         self.removed -= set(agent.actions.arm_numbers(there))
         if not new:
             return
-        self.opened[0] = with_arms(self.opened[0], new)
+        self.opened[0] = with_arms(self.opened[0], new, self.own_policy)
         policy = grown(agent.policy, new)
         fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
         fresh.books, fresh.rng = agent.books, agent.rng

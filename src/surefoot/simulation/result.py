@@ -37,10 +37,15 @@ class Result:
 
     ``frame``: a tidy polars frame, one row for each agent, run and checkpoint. ``summary()``:
     mean, min and max over the runs at the horizon. ``seed``: the entropy that repeats it.
+    ``engines``: what drove each agent.
     """
 
-    def __init__(self, plan: Plan, runs: dict[int, dict[str, Trace]]) -> None:
+    def __init__(
+        self, plan: Plan, runs: dict[int, dict[str, Trace]], engine: str = "compiled"
+    ) -> None:
         self.plan = plan
+        self.engine = engine
+        """The form of the engine: "compiled" or "plain"."""
         self.runs = runs
         self.seed = plan.entropy
 
@@ -48,6 +53,22 @@ class Result:
     def agents(self) -> list[str]:
         """The agents' names."""
         return list(self.plan.agents)
+
+    @property
+    def engines(self) -> dict[str, str]:
+        """agent -> "compiled" or "plain", the engine's loops; or "stepwise".
+
+        An agent is driven play by play, "stepwise", where it is not written as kernels, or a class
+        of yours overrides what they stand for. The result is the same each way.
+
+        >>> import surefoot as sf
+        >>> agents = {"GenCB": sf.gencb_cmab(n_arms=2, default=0.7, alpha=0.05)}
+        >>> arms = sf.BernoulliArms([0.8, 0.2])
+        >>> sf.simulate(agents, arms, horizon=9, engine="plain").engines
+        {'GenCB': 'plain'}
+        """
+        stepwise = self.plan.stepwise
+        return {name: "stepwise" if name in stepwise else self.engine for name in self.agents}
 
     def measure(self, name: str, measure: str) -> Any:
         """One agent's measure: shape (runs, checkpoints).

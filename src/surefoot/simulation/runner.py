@@ -50,11 +50,11 @@ def simulate(
     share its random draws as they share the noise, so two that differ only in their seeds make the
     same plays. ``checkpoints``: plays to note, "all", or None for a grid that is dense early.
     ``engine``: "compiled" (numba), "plain" (the same loops in Python, slow) or "auto", compiled if
-    numba is there; policies of your own are driven play by play either way, and so are floors of
-    your own, but those that are ``plain``: constant terms in ``RewardBooks``. ``workers``: threads,
-    by default one a core; the result does not depend on it. ``progress`` is called with (runs done,
-    runs). Raises InvalidInput where something does not fit, and MissingExtra for "compiled" without
-    numba.
+    numba is there; policies of your own that are not written as kernels are driven play by play
+    either way, and so are floors of your own, but those that are ``plain``: constant terms in
+    ``RewardBooks`` (``Result.engines`` says which). ``workers``: threads, by default one a core;
+    the result does not depend on it. ``progress`` is called with (runs done, runs). Raises
+    InvalidInput where something does not fit, and MissingExtra for "compiled" without numba.
 
     >>> import surefoot as sf
     >>> agents = {
@@ -81,7 +81,7 @@ def simulate(
         done[number] = traces
         if progress is not None:
             progress(len(done), runs)
-    return Result(plan, dict(sorted(done.items())))
+    return Result(plan, dict(sorted(done.items())), form(engine))
 
 
 def choose(engine: str) -> Engine:
@@ -92,6 +92,11 @@ def choose(engine: str) -> Engine:
     if not _compile.available():
         raise missing_extra("fast", "numba")
     return compiled.engine()
+
+
+def form(engine: str) -> str:
+    """The form of the engine that a name stands for here: "compiled" or "plain"."""
+    return "plain" if choose(engine) is PLAIN else "compiled"
 
 
 def run_all(

@@ -16,7 +16,7 @@ from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import Ints, Trace
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import COUNTS
-from surefoot.simulation.runner import choose, compile_ahead, run_all, warm
+from surefoot.simulation.runner import choose, compile_ahead, form, run_all, warm
 from surefoot.study.files import FORMATS, uninterrupted
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
@@ -131,7 +131,7 @@ class Simulation:
 
         yield from perform(self.plans, wanted, keep, workers, engine)
         for name, plan in self.plans.items():
-            self.results[name] = Result(plan, dict(sorted(traces[name].items())))
+            self.results[name] = Result(plan, dict(sorted(traces[name].items())), form(engine))
 
 
 def explorable(floor: RewardFloor) -> Terms:

@@ -19,7 +19,9 @@ import numpy as np
 from surefoot.agents import policy_checks
 from surefoot.agents.saving import load
 from surefoot.floors import statement
-from surefoot.kernels.policy import POLICIES
+from surefoot.kernels import registry
+from surefoot.kernels.noise import NO_KEY
+from surefoot.kernels.policy import POLICIES, KernelPolicy
 from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
@@ -173,6 +175,38 @@ class PolicyKit(PolicyMaker):
             assert arms_of(again) == arms_of(policy)
             ours, theirs = self.world(), self.world()
             assert ours.course(again, TURNS) == theirs.course(self.make_policy(), TURNS)
+
+    def test_its_index_does_not_fall_as_the_scale_grows(self) -> None:
+        """What every driver but the plain argmax relies on, for a policy of ``IndexKernels``."""
+        policy: Any = self.make_policy()
+        kernels = registry.INDEX_KERNELS.get(type(getattr(policy, "record", None)))
+        if kernels is None:
+            return
+        world = self.world()
+        for turn in range(1, TURNS):
+            world.course(policy, 1)
+            record, state = policy.record, tuple(policy.state()["arms"])
+            scales = [kernels.scale(record, turn * later) for later in (1, 2, 4, 1000)]
+            assert scales == sorted(scales), "scale must not fall as the turn grows"
+            for arm in range(policy.n_arms):
+                low = -math.inf
+                for s in scales:
+                    y = kernels.index(record, state, arm, s, -math.inf)
+                    assert y >= low - registry.MARGIN, "index must not fall as the scale grows"
+                    low = max(low, y)
+
+    def test_it_declares_its_draws_where_it_draws(self) -> None:
+        """``draws = True``: else live every turn of every seed draws with no key."""
+        policy: Any = self.make_policy()
+        kernels = registry.KERNELS.get(type(getattr(policy, "record", None)))
+        if not isinstance(policy, KernelPolicy) or policy.draws or kernels is None:
+            return
+        world = self.world()
+        for turn in range(1, TURNS):
+            context = self.make_context(world.rng)
+            state = tuple(policy.state()["arms"])
+            kernels.best(policy.record, state, turn, NO_KEY, context, range(policy.n_arms))
+            world.course(policy, 1)
 
     def test_best_is_select_where_there_is_both(self) -> None:
         """An agent asks ``best`` alone; what differs for sure is found here."""
