@@ -99,10 +99,11 @@ def plans(random):
     )
 
 
-def test_live_plain_and_compiled_make_the_same_plays_in_200_plans():
+@pytest.mark.parametrize("count", [20, pytest.param(200, marks=pytest.mark.slow)])
+def test_live_plain_and_compiled_make_the_same_plays(count):
     pytest.importorskip("numba")
     random = np.random.default_rng(5)
-    for _ in range(200):
+    for _ in range(count):
         plan = plans(random)
         assert not plan.stepwise
         fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
