@@ -11,11 +11,9 @@ from contestants import ENVIRONMENT, gencb, three, traces
 from learners import Counter
 from surefoot.errors import InvalidInput
 from surefoot.kernels import IndexKernels, IndexPolicy, add_units, count_and_sum, register
-from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.loop import ARM, GAP, T
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
-from surefoot.simulation.stepwise import drive
 
 
 class Forgetful(sf.UCB1):
@@ -82,16 +80,10 @@ def test_a_floor_derived_from_one_of_ours_is_kept_by_its_own_rule():
     assert found["closed"]["default_plays"]["mean"] == 50
 
 
-def test_a_policy_that_does_not_say_that_it_draws_has_the_same_key_in_each_driver():
+def test_a_policy_that_does_not_say_that_it_draws_gets_into_no_driver():
     silent = type("Silent", (sf.Thompson,), {"draws": False})
-    agents = {"own": sf.GenCB(silent(3), sf.RewardFloor(0.5, 0.3))}
-    environment = sf.BernoulliArms([0.8, 0.2, 0.6])
-    made = Plan(agents, environment, 300, 3, "all")
-    live = drive(
-        agents["own"], environment, made.tops["own"], made.key(0), made._stream(0, 1),
-        made.checkpoints, lambda: False,
-    )  # fmt: skip
-    assert (np.array(made.run(0, PLAIN)["own"].books) == live.books).all()
+    with pytest.raises(InvalidInput, match="say `draws = True` in its class"):
+        silent(3)
 
 
 def of_one_name(sign):
