@@ -41,8 +41,7 @@ class OneLine(TyperGroup):
             if not any(isinstance(one, BrokenPipeError) for one in (error, error.__context__)):
                 raise
             # The exit code must not report a verdict that was never shown.
-            with suppress(OSError, ValueError):
-                os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+            _drop_output()
             raise typer.Exit(141) from None
         return result
 
@@ -62,12 +61,19 @@ class OneLine(TyperGroup):
         except SurefootError as error:
             _fail(str(error), 1)
         except Unwritten as error:
+            _drop_output()
             _fail(f"{error.strerror}", 74)
         except OSError as error:
             _fail(reason(error), 1)
         except Exception as error:  # noqa: BLE001  # a bug is one line as well, and says so
             _fail(f"this is a fault of surefoot: {error!r}; {_TRACEBACK}=1 shows where", 70)
         sys.exit(code)
+
+
+def _drop_output() -> None:
+    """Let what stdout still holds go nowhere: a flush at the end would fail on it once more."""
+    with suppress(OSError, ValueError):
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _reworded(error: typer.TyperException) -> str:

@@ -15,7 +15,7 @@ from unittest import mock
 from surefoot.errors import SurefootError
 from surefoot.floors import Outcome, RewardBooks, RewardFloor
 from surefoot.floors.events import SETTLED, Event, Move, Record, step
-from surefoot.live import engine, ids, journal, leases, reports, worker
+from surefoot.live import engine, ids, journal, leases, worker
 from surefoot.live.engine import Engine, Report
 from surefoot.live.fold import Fold
 from surefoot.live.store import MemoryStore, Tx, tx
@@ -85,7 +85,7 @@ def _moves(patch: Patch, change: Callable[[Move, Record], Move]) -> None:
     def stepped(play: Record, *told: Any) -> Move:
         return change(step(play, *told), play)
 
-    patch(reports, "step", stepped)
+    patch(engine, "step", stepped)
 
 
 def settled_twice(patch: Patch) -> None:
@@ -111,7 +111,7 @@ def voided_after_its_reward(patch: Patch) -> None:
             return move
         return move._replace(outcome=Outcome.BOOKED, event=Event.VOIDED, held=-play.terms.hold)
 
-    patch(reports, "step", stepped)
+    patch(engine, "step", stepped)
     _let(patch, "decision.voided")
 
 
@@ -171,12 +171,13 @@ def late_reward_credited_twice(patch: Patch) -> None:
 
 def floor_of_the_newest_configuration(patch: Patch) -> None:
     """A report is booked by the floor in force, not by that of its play."""
+    book = engine.book
 
     def newest(agent: Any, settings: Any, row: Any, play: Any, report: Report) -> Any:
         floor = agent.books.floor
         if floor.default is not None and floor.terms().value == play.terms.value:
             play = play._replace(terms=floor.terms())
-        return reports.book(agent, settings, row, play, report)
+        return book(agent, settings, row, play, report)
 
     for module in (engine, worker):
         patch(module, "book", newest)
