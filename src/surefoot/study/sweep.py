@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import product
@@ -104,7 +104,8 @@ def _combined(panels: list[Panel], given: Mapping[str, Any]) -> list[Panel]:
         checked(kind, {**base.model_dump(exclude={"source", "because"}), **place, **rest})
         for base, place in zip(bases, places, strict=True)
     ]
-    return [panel.model_copy(update=_known(panel)) for panel in made]
+    printed = paper(panels[0].problem)
+    return [panel.model_copy(update=_known(panel, printed)) for panel in made]
 
 
 def read(name: str) -> Panel:
@@ -131,14 +132,14 @@ def paper(*problems: str) -> list[Panel]:
     return list(Sweep.of(*panels).panels)
 
 
-def _known(panel: Panel) -> dict[str, str | None]:
-    """The paper's figure with the same problem and the same printed setting, runs apart.
+def _known(panel: Panel, printed: Sequence[Panel]) -> dict[str, str | None]:
+    """The figure of a printed panel of the same problem and setting, runs apart.
 
     And why the horizon is what it is, where it is the one we chose for that figure.
     """
     free = {"source", "because", "runs", *panel.chosen()}
     shown = panel.model_dump(exclude=free)
-    for other in paper(panel.problem):
+    for other in printed:
         if other.model_dump(exclude=free) == shown:
             same = other.horizon == panel.horizon
             return {"source": other.source, "because": other.because if same else None}
