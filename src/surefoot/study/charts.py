@@ -37,7 +37,6 @@ def draw_backtest(findings: BacktestFindings, stem: Path) -> list[Path]:
         warnings.filterwarnings("ignore", "Glyph .* missing")  # style.sheet has warned of it
         with style.sheet(title, caption, 2, _SIZE, shown) as (figure, (left, right)):
             for axes in (left, right):
-                axes.locator_params(axis="x", nbins=6)
                 axes.set_xlabel(findings.backtest.subject.play)
                 _short_ticks(axes.yaxis)
             _bought(left, findings)
@@ -227,8 +226,8 @@ def _gains(axes: Axes, prospects: OutlookFindings) -> None:
     top = max(-0.3 * deepest, min(highest, -6 * deepest))  # a gain must not flatten the floor
     axes.set_xlim(0, t[-1])
     axes.set_ylim(1.08 * deepest - 0.06 * (top - deepest), 1.08 * top)
-    axes.yaxis.set_major_formatter(lambda value, _: tick(value, max(map(abs, axes.get_ylim()))))
-    axes.xaxis.set_major_formatter(lambda value, _: tick(value, float(t[-1])))
+    for axis in (axes.xaxis, axes.yaxis):
+        _short_ticks(axis)
     labels = [
         (0.0, "always the default", style.DEFAULT),
         (deepest, f"floor: never below\n{amount(deepest)}", style.FLOOR),

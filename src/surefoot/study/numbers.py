@@ -116,7 +116,7 @@ def plain(value: float) -> str:
     >>> plain(-1378.305), plain(0.0)
     ('\N{MINUS SIGN}1,378.305', '0')
     """
-    return f"{value:,.10g}".replace("-", "\N{MINUS SIGN}")
+    return f"{value:,.10g}".replace("-", _MINUS)
 
 
 def brief(value: float) -> str:

@@ -16,7 +16,7 @@ import numpy as np
 from surefoot.errors import missing_extra
 from surefoot.study import fonts
 from surefoot.study.files import FORMATS, replacing
-from surefoot.study.numbers import Array
+from surefoot.study.numbers import Array, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
@@ -238,7 +238,7 @@ def note(
 def group_digits(axes: Axes) -> None:
     """Write 100,000, and 0.5 as it is."""
     for axis in (axes.xaxis, axes.yaxis):
-        axis.set_major_formatter(lambda value, _: f"{value:,.10g}".replace("-", "\N{MINUS SIGN}"))
+        axis.set_major_formatter(lambda value, _: plain(value))
 
 
 def save(figure: Figure, stem: Path) -> list[Path]:
