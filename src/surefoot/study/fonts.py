@@ -30,15 +30,16 @@ def families(text: str) -> list[str]:
     lacking = {one for one in text if unicodedata.category(one)[0] in "LNPS" or one == "\ufffd"}
     lacking -= _characters(font_manager.findfont(OURS))
     found = [OURS]
-    if lacking:
-        known = {Path(font.fname) for font in font_manager.fontManager.ttflist}
-        for file in font_manager.findSystemFonts():  # matplotlib remembers those it once saw
-            if Path(file) not in known:
-                _add(file)
+    if not lacking:
+        return found
+    known = {Path(font.fname) for font in font_manager.fontManager.ttflist}
+    for file in font_manager.findSystemFonts():  # matplotlib remembers those it once saw
+        if Path(file) not in known:
+            _add(file)
     fonts = sorted(
         font_manager.fontManager.ttflist, key=lambda one: ("CJK" not in one.name, one.name)
     )
-    for font in fonts if lacking else []:
+    for font in fonts:
         has = lacking & _characters(font.fname) if font.style == "normal" else set()
         if has:
             found.append(font.name)
