@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from rich.padding import Padding
 
     from surefoot.live.entries import Entry
-    from surefoot.live.monitor import Monitors
+    from surefoot.live.monitor import DefaultReport
     from surefoot.live.rows import Derived
     from surefoot.live.store import Store
     from surefoot.live.store.database import Moment
@@ -100,7 +100,7 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     report["experiments"], report["leases"] = standings.of, standings.leases
     report["defaults"] = {name: each.plain() for name, each in said.items()}
     report["uncounted"] = counts.trouble
-    echo(json.dumps(_decimals(report))) if as_json else _show(report, counts.monitors)
+    echo(json.dumps(_decimals(report))) if as_json else _show(report, said)
 
 
 app.callback(invoke_without_command=True)(help_of_group("Write a ledger to a file."))
@@ -297,7 +297,7 @@ class _Counts:
 
 
 @telling()
-def _show(report: JsonObject, monitors: Monitors) -> None:
+def _show(report: JsonObject, defaults: dict[str, DefaultReport]) -> None:
     from rich.console import Console
 
     console = Console(highlight=False, markup=False)
@@ -307,8 +307,8 @@ def _show(report: JsonObject, monitors: Monitors) -> None:
         modes = "".join(f", {mode.upper()}" for mode in ("paused", "shadow") if standing[mode])
         console.print(f"experiment {name}{modes}", style="bold", soft_wrap=True)
         console.print(_experiment_table(standing, report["unit_places"]))
-    for name, said in monitors.reports().items():
-        of = "" if len(monitors.reports()) == 1 else f" of {name}"
+    for name, said in defaults.items():
+        of = "" if len(defaults) == 1 else f" of {name}"
         console.print(f"default{of}: {said}", soft_wrap=True)
     console.print(f"head {report['entries']}:{report['head']}", soft_wrap=True)
     trouble = [report["uncounted"]] if report["uncounted"] else []
