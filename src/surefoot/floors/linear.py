@@ -65,7 +65,6 @@ class LinearFloor(Fixed):
     rho: ClassVar[Decimal | None] = None
     even: ClassVar[float | None] = None
     asks_beyond: ClassVar[str] = ""
-    durable: ClassVar[bool] = False
 
     def __init__(
         self,

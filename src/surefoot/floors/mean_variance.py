@@ -158,7 +158,6 @@ class MeanVarianceFloor(Fixed):
         return min(1.0, float(2 * c * q / (c - 1)) / (1.0 + math.sqrt(1.0 + rest)))
 
     checkpoint: int | None = None
-    durable = False
     plain = False  # the engine looks at its numbers, see simulation.checks
 
     @property

@@ -69,10 +69,6 @@ class Floor(Protocol):
         """
 
     @property
-    def durable(self) -> bool:
-        """Whether a ledger can say it: of ``RewardFloor`` itself alone; ``Live`` refuses others."""
-
-    @property
     def fits_int64(self) -> bool:
         """Whether the books of 10**9 plays fit 64 bits."""
 
@@ -95,7 +91,7 @@ class Floor(Protocol):
 
 _MEMBERS = (
     "reward_range", "reserve", "places", "unit", "asks_beyond", "rho", "even", "checkpoint",
-    "plain", "durable", "fits_int64", "terms", "read", "open", "config", "from_config", "default",
+    "plain", "fits_int64", "terms", "read", "open", "config", "from_config", "default",
 )  # fmt: skip
 
 

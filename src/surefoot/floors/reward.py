@@ -71,8 +71,6 @@ class RewardFloor(LinearFloor):
         "target",
     )
 
-    durable = True
-
     def __init__(
         self,
         default: Any,
