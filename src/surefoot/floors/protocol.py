@@ -89,10 +89,8 @@ class Floor(Protocol):
         """The inverse of ``config``."""
 
 
-_MEMBERS = (
-    "reward_range", "reserve", "places", "unit", "asks_beyond", "rho", "even", "checkpoint",
-    "plain", "fits_int64", "terms", "read", "open", "config", "from_config", "default",
-)  # fmt: skip
+# Not ``asked``, which has no answer where each play brings its own default.
+_MEMBERS = [name for name in vars(Floor) if not name.startswith("_") and name != "asked"]
 
 
 def check_floor(floor: Any) -> None:
