@@ -145,7 +145,7 @@ def test_default_plays_of_every_kind_are_no_reward_between_the_ends():
 def test_under_a_reward_floor_nothing_changes():
     agent = sf.GenCB(sf.KLUCB(2), sf.RewardFloor(0.5, 0.2))
     assert agent.default_score(agent.books.terms()) == 0.5
-    assert agent._comparable
+    assert agent.even is None
 
 
 COINS = {"arm": [0] * 4 + [1] * 4, "reward": [0, 0, 1, 1, 0, 1, 1, 1]}

@@ -68,7 +68,7 @@ class Agent:
         self.has_scores = has(policy, "best")
         self._checks = has(policy, "check")
         self._sure = has(policy, "sure")
-        self._even: float | None = None
+        self.even: float | None = None
         """The default's score as a share of the range, where its mean is not what competes."""
         self._contextual = bool(getattr(policy, "contextual", True))
         self._doubted = self.has_scores and policy_checks.doubted(policy)
@@ -481,9 +481,9 @@ class Agent:
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
-        if self._even is not None:
+        if self.even is not None:
             worst, best = map(float, self.floor.reward_range)
-            return self._even if self.unit_rewards else worst + (best - worst) * self._even
+            return self.even if self.unit_rewards else worst + (best - worst) * self.even
         if self.unit_rewards:
             low, high = self.books.low, self.books.high
             value = (terms.value - low) / (high - low)

@@ -11,7 +11,7 @@ from surefoot.agents.agent import Agent
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, Terms
-from surefoot.policies.base import Policy, has
+from surefoot.policies.base import Policy
 
 # Module-level names: before Python 3.12 an enumeration's members are slow to look up.
 SLACK_OK, SLACK_SHORT = Reason.SLACK_OK, Reason.SLACK_SHORT
@@ -76,11 +76,9 @@ class GenCB(Agent):
                 f"default_competes = True needs scores: {type(policy).__name__} has no "
                 "best(context, rng, allowed); add it, or pass default_competes=False"
             )
-        scored = has(policy, "sure")
-        self._two_valued = floor if floor.rho is not None and not scored else None
-        """A mean-variance floor under a policy of means: see ``MeanVarianceFloor.even``."""
-        self._even = None if self._two_valued is None else self._two_valued.even
-        comparable = self._two_valued is None or self._even is not None
+        if self._scores_means:
+            self.even = floor.even
+        comparable = not self._scores_means or self.even is not None
         if default_competes and not comparable:
             raise InvalidInput(f"default_competes = True: {_NO_RIVAL}; {_GIVE_MVUCB}")
         competes = self.has_scores if default_competes is None else default_competes
@@ -101,7 +99,7 @@ class GenCB(Agent):
             return self.new_play(-1, None, SLACK_SHORT, terms, None)
         arm, score = self.ask(context, allowed)
         rival = None
-        if self.default_competes and (self._two_valued is None or self._comparable):
+        if self.default_competes and (self.even is None or self.books.two_valued):
             rival = self.default_score(terms)
         choice = self._choice(arm, score, rival)
         if rival is not None and score is not None and not score > rival:
@@ -113,17 +111,17 @@ class GenCB(Agent):
         return None if self.books.affords(terms) else SLACK_SHORT
 
     @property
-    def _comparable(self) -> bool:
-        """Whether scores of means can still be compared with the default."""
-        return self._two_valued is None or self.books.two_valued
+    def _scores_means(self) -> bool:
+        """Whether a policy of means is under a mean-variance floor, see ``Agent.even``."""
+        return self.floor.rho is not None and not self._sure
 
     @property
     def _aside(self) -> str:
-        if self._two_valued is None or not self.has_scores:
+        if not self._scores_means or not self.has_scores:
             return ""
-        if self._two_valued.even is None:
+        if self.even is None:
             return f"the default does not compete: {_NO_RIVAL}"
-        if self._comparable or not self.default_competes:
+        if self.books.two_valued or not self.default_competes:
             return ""
         return (
             "the default competes no longer: a reward between the ends of the range came, and "

@@ -91,7 +91,7 @@ def _competes_steadily(agent: Agent, environment: Environment) -> bool:
 
     Of a policy of means under a mean-variance floor it is while rewards are r_min or r_max.
     """
-    if not agent.default_competes or getattr(agent, "_two_valued", None) is None:
+    if not agent.default_competes or agent.even is None:
         return True
     record, ends = environment.record, bounds(environment)
     if ends != agent.floor.reward_range:
