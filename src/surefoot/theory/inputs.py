@@ -43,7 +43,7 @@ def alpha_of(value: Any) -> float:
     return fraction(value, "alpha", "0.05 gives up at most 5 % of the default's reward")
 
 
-def delta_of(delta: Number | None | None) -> Curve:
+def delta_of(delta: Number | None) -> Curve:
     """A failure probability as a curve over T; None is the convention 1/T."""
     if delta is None:
         return lambda T: 1.0 / T
