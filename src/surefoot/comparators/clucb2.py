@@ -108,15 +108,14 @@ class CLUCB2(ByEllipsoid):
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         best, score = self.bounds.peek(self.turns + 1, allowed, context)
         arms = range(len(self.arms)) if allowed is None else allowed
-        proved = self._proofs(arms, context)
-        due = self._due(terms)
-        safe = [arm for arm, units in zip(arms, proved, strict=True) if units >= due]
+        proved, due = self._proofs(arms, context), self._due(terms)
+        safe = [arm for arm, units in proved.items() if units >= due]
         if not safe:
-            choice = self._choice(best, score, margin=proved[list(arms).index(best)] - due)
+            choice = self._choice(best, score, margin=proved[best] - due)
             return self._play_default(terms, Reason.NOT_PROVED, choice)
         arm, score = self.bounds.peek(self.turns + 1, safe, context)
         self.turns += 1
-        choice = self._choice(arm, score, margin=proved[list(arms).index(arm)] - due)
+        choice = self._choice(arm, score, margin=proved[arm] - due)
         return self._explore(arm, choice, Reason.SLACK_OK, terms)
 
     def _due(self, terms: Terms) -> int:
@@ -127,7 +126,7 @@ class CLUCB2(ByEllipsoid):
         ahead = -t % self.checkpoint
         return terms.floor * (t + ahead) - terms.value * (books.default_plays + ahead)
 
-    def _proofs(self, arms: Sequence[int], context: Any) -> list[int]:
+    def _proofs(self, arms: Sequence[int], context: Any) -> dict[int, int]:
         """For each arm, a lower bound on the means of all explorations and one of it, in units."""
         books, m = self.books, self.bounds.learnt
         one = units_of_one(self.floor)
@@ -136,13 +135,13 @@ class CLUCB2(ByEllipsoid):
         radius = state[NOW][0]
         share = received((self.bounds.total - low * m) / width, m, self._level)
         past = max(low * m + width * share, lower(state, state[SUM], 0, radius))
-        proofs = []
+        proofs = {}
         for arm in arms:
             state[TRIED][:] = state[SUM]
             add_row(state[TRIED], features, arm)
             apart = past + max(low, lower(state, features, arm, radius))
             proved = max(apart, lower(state, state[TRIED], 0, radius))
-            proofs.append(self._units(proved))
+            proofs[arm] = self._units(proved)
         return proofs
 
 
