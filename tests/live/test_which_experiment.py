@@ -3,6 +3,7 @@
 import pytest
 from typer.testing import CliRunner
 
+from learners import Least
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.cli import app
 from surefoot.errors import InvalidInput
@@ -81,23 +82,11 @@ def test_an_account_that_is_not_there_is_new_or_unknown():
         Live(agent(), MemoryStore(), account=3)
 
 
-class Fixed:
+class Fixed(Least):
     """A policy of one's own that says its settings."""
 
     def __init__(self, arms=("a", "b"), success=0.5):
         self.arms, self.n_arms, self.success = list(arms), len(arms), success
-
-    def select(self, context, rng):
-        return 0
-
-    def update(self, arm, reward, context):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
 
     def config(self):
         return {"success": self.success}
