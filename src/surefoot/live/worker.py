@@ -83,7 +83,8 @@ class Worker:
         self.owner = f"{settings.owner or 'w'}-{fresh()}"
         """Never given twice: leases of this owner are those of this journal, and of no other."""
         self._engine, self._lock = engine, threading.RLock()
-        self._turn = FlushTurn(settings.plays, settings.term)
+        self._term = settings.term
+        self._turn = FlushTurn(settings.plays, self._term)
         boot = boot_id() if settings.boot is None else settings.boot
         self._folder = Path(settings.journal).absolute()
         self._steps: list[leases.Step] = []
@@ -358,7 +359,7 @@ class Worker:
     ) -> tuple[JsonObject, Known, Entry]:
         """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
-        now = lease.expires - self.settings.term + self._turn.elapsed
+        now = lease.expires - self._term + self._turn.elapsed
         kind, payload, play = local.decide(asked, now)
         if kind == "decision.held":
             local.account.held += play.terms.hold
