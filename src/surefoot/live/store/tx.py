@@ -12,7 +12,7 @@ several callers' works can share one commit without one undoing another.
 from __future__ import annotations
 
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from typing import Any, NamedTuple, Protocol, TypeVar
 
 from surefoot._exact import shown
@@ -25,6 +25,7 @@ from surefoot.live.entries import GENESIS, Entry, rehash
 from surefoot.live.store.base import PAGE, AccountRow, LeaseRow, PlayRow, page
 
 T = TypeVar("T")
+Row = TypeVar("Row", PlayRow, LeaseRow)
 DECISIONS = frozenset({Event.HELD.value, Event.DEFAULTED.value})
 LEASES = frozenset(f"lease.{how}" for how in events.LEASES)
 
@@ -240,13 +241,8 @@ class Tx:
         if not isinstance(play, str):
             raise InvalidInput(f"play = {shown(play)} must be a string, the id of a play")
         batch = self._batch
-        layers: tuple[Mapping[str, PlayRow | None], ...]
-        layers = self.new_plays, batch.plays, batch.was
-        for layer in layers:
-            if play in layer:
-                return layer[play]
-        found = batch.was[play] = batch.committed.read_play(play)
-        return found
+        layers = self.new_plays, batch.plays
+        return _uppermost(play, layers, batch.was, batch.committed.read_play)
 
     def fetch(self, plays: Iterable[str]) -> None:
         """Read plays that are going to be asked for: one question instead of many."""
@@ -271,13 +267,8 @@ class Tx:
         if self.over:
             raise _over()
         batch = self._batch
-        layers: tuple[Mapping[str, LeaseRow | None], ...]
-        layers = self.new_leases, batch.leases, batch.was_leases
-        for layer in layers:
-            if lease in layer:
-                return layer[lease]
-        found = batch.was_leases[lease] = batch.committed.read_lease(lease)
-        return found
+        layers = self.new_leases, batch.leases
+        return _uppermost(lease, layers, batch.was_leases, batch.committed.read_lease)
 
     def leases(self) -> list[LeaseRow]:
         """The leases that are open, by id."""
@@ -428,6 +419,21 @@ class Tx:
         if moved is None:
             return leased(row, kind, experiment, payload)
         return drawn(row, lease, moved.hold)
+
+
+def _uppermost(
+    key: str,
+    layers: tuple[dict[str, Row], ...],
+    was: dict[str, Row | None],
+    read: Callable[[str], Row | None],
+) -> Row | None:
+    """A row of the uppermost layer that has it, else as committed, which is read only once."""
+    for layer in layers:
+        if key in layer:
+            return layer[key]
+    if key not in was:
+        was[key] = read(key)
+    return was[key]
 
 
 def _over() -> InvalidInput:
