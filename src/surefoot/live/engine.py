@@ -301,14 +301,14 @@ class Engine:
         entry = tx.append(
             kind, experiment=self.name, payload=payload, config_version=version, **moves
         )
-        if entry is not None and not self.degraded and self.fold.head == entry.prev:
-            self.fold.apply(entry, done)
+        if entry is not None:
+            self.take(entry, done)
         return entry
 
-    def take(self, entry: Entry) -> None:
+    def take(self, entry: Entry, done: bool = False) -> None:
         """Fold an entry that was appended, if the fold has what was there before it."""
         if not self.degraded and self.fold.head == entry.prev:
-            self.fold.apply(entry)
+            self.fold.apply(entry, done)
 
     def entry(self, tx: Tx, seq: int) -> Entry:
         """An entry that must be there; DamagedFile if it is gone."""
@@ -451,8 +451,7 @@ class Engine:
                 d_held=line.d_held, payload=line.payload, config_version=version,
             )  # fmt: skip
             assert entry is not None
-            if not self.degraded and self.fold.head == entry.prev:
-                self.fold.apply(entry)
+            self.take(entry)
         return booked.outcome
 
     def expire_due(self, tx: Tx, limit: int) -> list[str]:
