@@ -200,9 +200,13 @@ class Engine:
         self.degraded = self.degraded or tx.doubt
         with self.folding:
             result = work(tx, *args)
-            known, fold = -1 if self._kept is None else self._kept[0], self.fold
-            due = fold.seq >= known + SNAPSHOT_EVERY and fold.head == tx.row.head
+            due = self._unkept >= SNAPSHOT_EVERY and self.fold.head == tx.row.head
             return result, self._snapshot() if due else None
+
+    @property
+    def _unkept(self) -> int:
+        """How many entries the fold is ahead of the newest snapshot; without one, at least 1."""
+        return self.fold.seq - (-1 if self._kept is None else self._kept[0])
 
     def _snapshot(self) -> recovery.Snapshot | None:
         if self.degraded:
@@ -226,7 +230,7 @@ class Engine:
         """Write a last snapshot, if there is anything new."""
         if not self.degraded:
             self.run(self.current)
-            if self._kept is None or self.fold.seq > self._kept[0]:
+            if self._unkept > 0:
                 self._keep(self._snapshot())
 
     def catch_up(self) -> None:
@@ -243,8 +247,7 @@ class Engine:
             follows = not (self.degraded or fold.lost) and not recovery.caught_up(
                 fold, lambda after: (entry for entry in new if entry.seq > after), None
             )
-            known = -1 if self._kept is None else self._kept[0]
-            if follows and fold.seq >= known + SNAPSHOT_EVERY:
+            if follows and self._unkept >= SNAPSHOT_EVERY:
                 kept = self._snapshot()
         self._keep(kept)
         if not follows:
