@@ -22,8 +22,6 @@ from surefoot.policies.base import Policy, arms_of, has
 USUAL = "default"
 """The usual name of an experiment and its account."""
 
-SETTINGS = "reward_window", "shadow", "learn_missing"
-"""What a live experiment has besides its agent, and may change; the fields of ``Settings``."""
 WORST, SKIP = "worst", "skip"
 """What a policy may learn from a play whose reward did not come."""
 
@@ -78,6 +76,10 @@ class Settings(NamedTuple):
         """The settings as a caller writes them, with the window in seconds."""
         window = self.reward_window
         return {**self._asdict(), "reward_window": None if window is None else window / 10**6}
+
+
+SETTINGS = Settings._fields
+"""What a live experiment has besides its agent, and may change."""
 
 
 def _cannot_correct(policy: Any) -> str:
