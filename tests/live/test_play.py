@@ -4,7 +4,6 @@ from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live import MemoryStore
-from surefoot.live.ids import checked_id
 from surefoot.live.live import Live
 from surefoot.live.play import LivePlay, Request, terms_of, written_terms
 
@@ -23,6 +22,10 @@ from surefoot.live.play import LivePlay, Request, terms_of, written_terms
 )
 def test_what_counts_as_the_same_request(one, other, same):
     assert (Request.of(*one).digest == Request.of(*other).digest) is same
+
+
+def checked_id(given):
+    return Request.of(None, None, None, given).id
 
 
 def test_ids():

@@ -12,25 +12,17 @@ import base64
 import hashlib
 import re
 from collections.abc import Callable
-from typing import Any
 
 from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import PlayConflict, UnknownPlay
-from surefoot.live.entries import ID, checked_new_id
+from surefoot.live.entries import ID
 from surefoot.live.store.base import PlayRow
 
 Reader = Callable[[str], PlayRow | None]
 """Finds a play by its id in the ledger."""
-FREE = re.compile(rf"(?!p-[0-9]+\Z){ID}")
-"""An id that a caller may give a new play: not one that the store gives."""
 REPORTED = re.compile(rf"{ID}(\.{ID})?")
 """The id of a play in a report."""
-
-
-def checked_id(given: Any) -> str | None:
-    """The id a caller gives a new play, or None; InvalidInput for an invalid id."""
-    return None if given is None else checked_new_id(given, "id")
 
 
 def reported_id(play: str) -> str:

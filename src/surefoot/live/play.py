@@ -19,7 +19,7 @@ from surefoot.agents.play import Choice, Play, Reason, explain, made
 from surefoot.errors import InvalidInput
 from surefoot.floors import Terms
 from surefoot.live import ids
-from surefoot.live.entries import FREE_ID, LONGEST, Entry, canonical, check_length
+from surefoot.live.entries import LONGEST, Entry, canonical, check_length, checked_new_id
 
 DEGRADED, SHADOW = "DEGRADED", "SHADOW"
 """Reasons that only a live agent has: its books did not agree, or only watches."""
@@ -43,8 +43,8 @@ class Request(NamedTuple):
         cls, context: Any, allowed: Iterable[Any] | None, default: Any, own: str | None = None
     ) -> Request:
         """InvalidInput for a context that cannot be said in JSON."""
-        if own is not None and not (type(own) is str and FREE_ID.fullmatch(own)):
-            own = ids.checked_id(own)
+        if own is not None:
+            checked_new_id(own, "id")
         if context is None and allowed is None and default is None:  # as most are
             return made(cls, (None, None, None, None, None, _BARE, own))  # type: ignore[no-any-return]
         packed = sealed_json(context, "context")
