@@ -57,16 +57,17 @@ class Journal:
 
     def __init__(self, folder: Path, header: Header) -> None:
         self.path = folder / f"{header.owner}{_SUFFIX}"
+        self._draft = folder / f".{header.owner}.new"
         self._sync = header.durable
-        new = folder / f".{header.owner}.new"
         self._process = os.getpid()
+        first = _line(header._asdict())
+        self._start = len(first)
         try:
             folder.mkdir(parents=True, exist_ok=True)
-            self._file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+            self._file = self._made(first, sync=True)
             try:
-                self._begin(header, new)
+                sync_folder(folder)  # a step must not outlive the name it is found by
             except BaseException:
-                new.unlink(missing_ok=True)
                 self.close()
                 raise
         except OSError as problem:
@@ -76,14 +77,21 @@ class Journal:
                 "folder on a local disk"
             ) from problem
 
-    def _begin(self, header: Header, new: Path) -> None:
-        # It gets its name once it is locked; without the lock it would count as left behind.
-        fcntl.flock(self._file, fcntl.LOCK_EX)  # a clean-up may hold it for a moment
-        self._append([header._asdict()])
-        self._start = self.end
-        os.fsync(self._file)
-        new.rename(self.path)
-        sync_folder(self.path.parent)  # a step must not outlive the name it is found by
+    def _made(self, data: bytes, sync: bool) -> int:
+        """Make the file, or another in its place, all or nothing; returns it, open and locked."""
+        file = os.open(self._draft, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
+        try:
+            # It gets its name once it is locked; without the lock it would count as left behind.
+            fcntl.flock(file, fcntl.LOCK_EX)  # a clean-up may hold it for a moment
+            _write_all(file, data)
+            if sync:
+                os.fsync(file)
+            self._draft.rename(self.path)
+        except BaseException:
+            self._draft.unlink(missing_ok=True)
+            os.close(file)
+            raise
+        return file
 
     def write(self, steps: list[JsonObject]) -> None:
         """Append steps; once this returns, they survive the process."""
@@ -112,9 +120,7 @@ class Journal:
             raise InvalidInput("this agent is closed; open it again")
 
     def _append(self, values: list[JsonObject]) -> None:
-        data = b"".join(map(_line, values))
-        if os.write(self._file, data) != len(data):
-            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        _write_all(self._file, b"".join(map(_line, values)))
 
     @property
     def end(self) -> int:
@@ -133,27 +139,11 @@ class Journal:
             os.ftruncate(self._file, self._start)
             return
         with suppress(OSError):  # they may stay: a step in the ledger is not entered again
-            self._rewrite(os.pread(self._file, self._start, 0) + rest)
-
-    def _rewrite(self, data: bytes) -> None:
-        """Replace the file by another, all or nothing."""
-        new = self.path.with_name(f".{self.path.stem}.new")
-        file = os.open(new, os.O_RDWR | os.O_CREAT | os.O_EXCL | os.O_APPEND, 0o600)
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX)  # as in _begin
-            if os.write(file, data) != len(data):
-                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            old, first = self._file, os.pread(self._file, self._start, 0)
+            self._file = self._made(first + rest, self._sync)
+            os.close(old)
             if self._sync:
-                os.fsync(file)
-            new.rename(self.path)
-        except BaseException:
-            new.unlink(missing_ok=True)
-            os.close(file)
-            raise
-        self._file, old = file, self._file
-        os.close(old)
-        if self._sync:
-            sync_folder(self.path.parent)
+                sync_folder(self.path.parent)
 
     def remove(self) -> None:
         """Delete the file; its steps are in the ledger."""
@@ -233,6 +223,11 @@ def _read(path: Path, own: Header) -> LeftBehind | None:
     survived = header.durable or header.boot == own.boot != ""
     whole = survived and None not in steps
     return LeftBehind(header, [step for step in steps if step is not None], whole, path)
+
+
+def _write_all(file: int, data: bytes) -> None:
+    if os.write(file, data) != len(data):
+        raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
 
 
 def _line(value: JsonObject) -> bytes:
