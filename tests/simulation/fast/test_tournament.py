@@ -45,7 +45,7 @@ def largest(state, n, s, but=-1):
 def test_whoever_is_certain_to_win_does(lines, changes):
     n, s = len(lines), 1.0
     state = tournament(lines)
-    begin(state, n, s, MARGIN)
+    begin(state, s, MARGIN)
     for arm, level, slope, later in changes:
         state[LEVEL][arm % n], state[SLOPE][arm % n] = level, slope
         put(state, arm % n, s, MARGIN)
@@ -75,13 +75,13 @@ def test_near_ties_are_left_in_doubt_and_equal_lines_are_not():
         ([(0.5, 1.0), (0.4, 1.0)], True),
     ):
         state = tournament(lines)
-        begin(state, 2, 1.0, MARGIN)
+        begin(state, 1.0, MARGIN)
         assert (state[FAIL][1] >= 1.0) is certain
         assert certain is False or state[WIN][1] == 0
 
 
 def test_one_line_wins_for_ever():
     state = tournament([(0.5, 1.0)])
-    begin(state, 1, 1.0, MARGIN)
+    begin(state, 1.0, MARGIN)
     assert (state[WIN][1], state[FAIL][1]) == (0, math.inf)
     assert against(state, 0, 1.0, 2.0) == (LOST, LOST, math.inf)

@@ -176,7 +176,7 @@ def nano_of(policy: Any, scaling: Scale, units: Any, each: int) -> Any:
 def _lead(tree: Any, n_arms: int, m: int, s: float, margin: float) -> bool:
     """Bring the tournament up to s; whether its winner is certain."""
     if m == n_arms + 1:
-        begin(tree, n_arms, s, margin)
+        begin(tree, s, margin)
     elif tree[WIN][0] >= 0:
         put(tree, tree[WIN][0], s, margin)
     tree[WIN][0] = -1
@@ -229,7 +229,7 @@ def _duel(state: Any, node: int, s: float, margin: float) -> None:
 
 
 @jittable
-def begin(state: Any, n_arms: int, s: float, margin: float) -> None:
+def begin(state: Any, s: float, margin: float) -> None:
     """Play all duels."""
     size = len(state[LEVEL])
     for i in range(size):
