@@ -109,10 +109,12 @@ def _speaks_kernel(policy: Any) -> bool:
     The first class in its line with ``kernel_methods`` says which methods the kernels stand for.
     """
     home: Any = next((one for one in type(policy).__mro__ if "kernel_methods" in vars(one)), None)
+    if home is None:
+        return False
+    record = type(policy.record)
     return (
-        home is not None
-        and type(policy.record) in registry.KERNELS
-        and registry.compilable(type(policy.record))
+        record in registry.KERNELS
+        and registry.compilable(record)
         and all(getattr(type(policy), name) is getattr(home, name) for name in home.kernel_methods)
         and vars(policy).keys().isdisjoint(home.kernel_methods)
     )
