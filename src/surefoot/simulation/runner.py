@@ -76,12 +76,13 @@ def simulate(
         )
     plan = Plan(agents, environment, horizon, seed, checkpoints)
     numbers = range(positive(runs, "runs"))
+    loops = choose(engine)
     done: dict[int, dict[str, Trace]] = {}
-    for number, traces in run_all(plan, numbers, choose(engine), workers):
+    for number, traces in run_all(plan, numbers, loops, workers):
         done[number] = traces
         if progress is not None:
             progress(len(done), runs)
-    return Result(plan, dict(sorted(done.items())), form(engine))
+    return Result(plan, dict(sorted(done.items())), form(loops))
 
 
 def choose(engine: str) -> Engine:
@@ -94,9 +95,9 @@ def choose(engine: str) -> Engine:
     return compiled.engine()
 
 
-def form(engine: str) -> str:
-    """The form of the engine that a name stands for here: "compiled" or "plain"."""
-    return "plain" if choose(engine) is PLAIN else "compiled"
+def form(engine: Engine) -> str:
+    """The form of an engine: "compiled" or "plain"."""
+    return "plain" if engine is PLAIN else "compiled"
 
 
 def run_all(

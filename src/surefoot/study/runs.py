@@ -130,8 +130,9 @@ class Simulation:
             traces[name][run] = found
 
         yield from perform(self.plans, wanted, keep, workers, engine)
+        drove = form(choose(engine))
         for name, plan in self.plans.items():
-            self.results[name] = Result(plan, dict(sorted(traces[name].items())), form(engine))
+            self.results[name] = Result(plan, dict(sorted(traces[name].items())), drove)
 
 
 def explorable(floor: RewardFloor) -> Terms:
