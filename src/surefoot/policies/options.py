@@ -89,7 +89,7 @@ def ridge_given(given: Any, old: dict[str, Any], who: str) -> Ridge:
     options = Ridge() if given is None else given
     if not old:
         return options
-    named = {"penalty" if name == "ridge" else name: value for name, value in old.items()}
+    named = _renamed(old)
     warnings.warn(
         f"{who} takes {', '.join(old)} as ridge=Ridge({', '.join(named)}); the old form goes with "
         "the next version",
@@ -97,6 +97,11 @@ def ridge_given(given: Any, old: dict[str, Any], who: str) -> Ridge:
         stacklevel=3,
     )
     return replace(options, **named)
+
+
+def _renamed(old: JsonObject) -> JsonObject:
+    """Options by the names that ``Ridge`` has for them."""
+    return {"penalty" if name == "ridge" else name: value for name, value in old.items()}
 
 
 def flat(options: Ridge) -> JsonObject:
@@ -115,12 +120,8 @@ def unflat(config: JsonObject) -> JsonObject:
     if not all(name in config for name in _NAMES):
         return config
     rest = {name: value for name, value in config.items() if name not in _NAMES}
-    theta_bound, feature_bound, noise, penalty, radius = (config[name] for name in _NAMES)
-    options = Ridge(
-        theta_bound=theta_bound, feature_bound=feature_bound, noise=noise, penalty=penalty,
-        radius=radius,
-    )  # fmt: skip
-    return {**rest, "ridge": options}
+    options = _renamed({name: config[name] for name in _NAMES})
+    return {**rest, "ridge": Ridge(**options)}
 
 
 def norm_of(options: Ridge, growth: int) -> tuple[float, float]:
