@@ -12,14 +12,13 @@ from __future__ import annotations
 
 import math
 import sys
-import time
-from collections.abc import Callable
 from itertools import pairwise
 from statistics import median
 from typing import Any
 
 import numba
 import numpy as np
+from bench_engine import compete
 
 import surefoot as sf
 from surefoot.kernels import registry
@@ -29,7 +28,6 @@ from surefoot.simulation.compiled import engine
 from surefoot.simulation.fast import c2ucb, gram, linucb
 from surefoot.simulation.loop import Block, Scale
 
-REPETITIONS = 5
 SIZE = 8192
 CASES = ((5, 1), (7, 1), (9, 1), (5, 3), (7, 3), (7, 7), (9, 9))
 NETWORKS = ((7, (1, 3, 3, 1)), (9, (1, 4, 4, 4, 1)))
@@ -90,28 +88,13 @@ def solving(X: Any, mu: Any, k: int, edges: Any, lam: float, S: float, T: int, s
 def taken(walk: Any, init: Any, policy: Any, world: Any, T: int) -> None:
     """The turns of a base path, block by block, as the engine takes them."""
     state = tuple(np.array(one) for one in init(policy, world.n_arms))
-    whole, real = (np.zeros(SIZE, kind) for kind in (np.int64, np.float64))
-    lists = (*(whole.copy() for _ in range(3)), real, real.copy())
-    room = np.zeros(registry.width(policy), np.int64)
-    unused = [np.zeros(1)] * (len(Block._fields) - 6)
-    block = Block(*lists, room, *unused)
+    kinds = (np.int64,) * 3 + (np.float64,) * 2
+    block = Block(*(np.zeros(SIZE, kind) for kind in kinds), chunks=())  # no walk reads chunks
     for first in range(1, T, SIZE):
         walk(
             policy, state, world.record, np.uint64(1), np.uint64(1), first, Scale(1, 1, 0, 1),
             -math.inf, (world.means, world.variances), block,
         )  # fmt: skip
-
-
-def compete(contenders: dict[str, tuple[Callable[[], Any], int]]) -> dict[str, list[float]]:
-    """CPU ns a turn of each contender, which take turns; the first round only warms up."""
-    times: dict[str, list[float]] = {name: [] for name in contenders}
-    for repetition in range(REPETITIONS + 1):
-        for name, (call, turns) in contenders.items():
-            start = time.thread_time_ns()
-            call()
-            if repetition:
-                times[name].append((time.thread_time_ns() - start) / turns)
-    return times
 
 
 def layered(widths: tuple[int, ...]) -> Any:
