@@ -6,6 +6,9 @@ from itertools import pairwise
 import numpy as np
 
 import surefoot as sf
+from surefoot.kernels import registry
+from surefoot.simulation import loop
+from surefoot.simulation.fast import gram
 from surefoot.simulation.loop import Block, Scale
 
 ZERO_ONE = Scale(1, 1, 0, 1)
@@ -28,12 +31,11 @@ def rows(case, seed=0):
     return X
 
 
-def settings(case, radius):
+def settings(case, radius, kind=sf.LinUCB, *given):
     with warnings.catch_warnings():
         warnings.simplefilter("ignore")  # of a small ridge
-        return sf.LinUCB(
-            rows(case), ridge=sf.Ridge(noise=0.5, penalty=CASES[case][4], radius=radius)
-        )
+        ridge = sf.Ridge(noise=0.5, penalty=CASES[case][4], radius=radius)
+        return kind(rows(case), *given, ridge=ridge)
 
 
 def environment(K, seed=0):
@@ -94,3 +96,16 @@ def assert_same(one, other):
     """A failure names the turns, not the whole of both paths."""
     pairs = zip(played(one), played(other), strict=True)
     assert [m for m, (here, there) in enumerate(pairs, start=1) if here != there][:3] == []
+
+
+def won_by_default(walk, policy_in, sizes, rival, scale):
+    """In how many turns; in each of four worlds, the path is asserted to be the plain loop's."""
+    won = 0
+    for seed in range(4):
+        world = sf.LinearArms.embedded(8, 4, seed)
+        given = (policy_in(world).record, world, seed, sizes, rival, scale)
+        fast, _ = walked(walk, gram.init, *given)
+        plain, _ = walked(loop.base_path, registry.init, *given)
+        assert_same(fast, plain)
+        won += sum(turn == -1 for turn in played(fast))
+    return won

@@ -1,7 +1,5 @@
 """The Gram form plays C2UCB: against a fresh solve of the same history, and as the plain loop."""
 
-import warnings
-
 import numpy as np
 import pytest
 
@@ -9,21 +7,20 @@ import surefoot as sf
 from gram_cases import (
     CASES,
     ZERO_ONE,
-    assert_same,
     environment,
     network,
-    played,
     rows,
+    settings,
     walked,
+    won_by_default,
 )
 from naive.gram import Counted
 from reference import differences
 from surefoot._jit import HELPERS
 from surefoot.environments._kernels import draw
-from surefoot.kernels import registry
 from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies.c2ucb import MEMBERS, choose
-from surefoot.simulation import loop, stepwise
+from surefoot.simulation import stepwise
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.fast import c2ucb, gram
 from surefoot.simulation.loop import Scale
@@ -32,18 +29,10 @@ from surefoot.simulation.plan import Plan
 RADII = ["paper", "determinant"]
 
 
-def settings(case, k, radius):
-    with warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # of a small ridge
-        return sf.C2UCB(
-            rows(case), TopK(k), ridge=sf.Ridge(noise=0.5, penalty=CASES[case][4], radius=radius)
-        )
-
-
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("case", CASES)
 def test_every_choice_is_that_of_a_fresh_solve(case, radius):
-    policy, X, key = settings(case, 3, radius), rows(case), 7
+    policy, X, key = settings(case, radius, sf.C2UCB, TopK(3)), rows(case), 7
     record, world, twin = policy.record, environment(len(X)), Counted(policy, X)
     T = 100 if case == "wide" else 500
     state = gram.init(record, len(X))
@@ -68,18 +57,11 @@ def test_every_choice_is_that_of_a_fresh_solve(case, radius):
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("rival", [-np.inf, 5.0])
 def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
-    competed = 0
-    for seed in range(4):
-        world = sf.LinearArms.embedded(8, 4, seed)
-        policy = sf.C2UCB(
-            world.X, TopK(3), ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
-        ).record
-        given = (policy, world, seed, [50, 250], rival, scale)
-        fast, _ = walked(c2ucb.walk, gram.init, *given)
-        plain, _ = walked(loop.base_path, registry.init, *given)
-        assert_same(fast, plain)
-        competed += sum(turn == -1 for turn in played(fast))
-    assert (competed > 0) == (rival > 0)
+    ridge = sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
+    won = won_by_default(
+        c2ucb.walk, lambda world: sf.C2UCB(world.X, TopK(3), ridge=ridge), [50, 250], rival, scale
+    )
+    assert (won > 0) == (rival > 0)
 
 
 @pytest.mark.parametrize("radius", RADII)
@@ -155,7 +137,7 @@ def test_the_plain_text_plays_paths_as_the_live_driver_does():
 
 
 def test_a_turn_that_the_default_wins_holds_nothing():
-    policy = settings("plain", 3, "paper").record
+    policy = settings("plain", "paper", sf.C2UCB, TopK(3)).record
     (block,), _ = walked(
         c2ucb.walk, gram.init, policy, environment(10), 1, [5], 1e9,
         array=lambda one: [9] * len(one) if len(one) == 5 else one,
@@ -173,7 +155,7 @@ def test_after_a_million_updates_nothing_has_drifted(case):
 
     compiled.engine()
     assert not HELPERS
-    policy, X = settings(case, 4, "determinant").record, rows(case)
+    policy, X = settings(case, "determinant", sf.C2UCB, TopK(4)).record, rows(case)
     walk, sizes = numba.njit(c2ucb.walk), [250_000]
     given = (policy, environment(len(X)), 7, sizes)
     _, state = walked(walk, gram.init, *given, array=np.array)

@@ -4,10 +4,18 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from gram_cases import CASES, ZERO_ONE, assert_same, environment, played, rows, settings, walked
+from gram_cases import (
+    CASES,
+    ZERO_ONE,
+    assert_same,
+    environment,
+    rows,
+    settings,
+    walked,
+    won_by_default,
+)
 from naive.gram import Counted
 from surefoot._jit import HELPERS
-from surefoot.kernels import registry
 from surefoot.simulation import loop
 from surefoot.simulation.fast import gram, linucb
 from surefoot.simulation.loop import Scale
@@ -56,18 +64,11 @@ def test_every_choice_is_that_of_a_fresh_solve(case, radius):
 @pytest.mark.parametrize("radius", RADII)
 @pytest.mark.parametrize("rival", [-np.inf, 1.9])
 def test_the_path_is_that_of_the_plain_loop(radius, rival, scale):
-    competed = 0
-    for seed in range(4):
-        world = sf.LinearArms.embedded(8, 4, seed)
-        policy = sf.LinUCB(
-            world.X, ridge=sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
-        ).record
-        given = (policy, world, seed, [100, 500], rival, scale)
-        fast, _ = walked(linucb.walk, gram.init, *given)
-        plain, _ = walked(loop.base_path, registry.init, *given)
-        assert_same(fast, plain)
-        competed += sum(turn == -1 for turn in played(fast))
-    assert (competed > 0) == (rival > 0)
+    ridge = sf.Ridge(theta_bound=0.8, noise=0.5, radius=radius)
+    won = won_by_default(
+        linucb.walk, lambda world: sf.LinUCB(world.X, ridge=ridge), [100, 500], rival, scale
+    )
+    assert (won > 0) == (rival > 0)
 
 
 @pytest.mark.parametrize("radius", RADII)
