@@ -41,7 +41,8 @@ def drawn(monkeypatch, tmp_path):
     def draw(found):
         kept = []
         monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-        charts.draw_backtest(found, tmp_path / "x")
+        of_backtest = isinstance(found, BacktestFindings)
+        (charts.draw_backtest if of_backtest else charts.draw_outlook)(found, tmp_path / "x")
         return kept[0]
 
     return draw
@@ -219,19 +220,6 @@ def prospects(*arguments, **options):
     return OutlookFindings(outlook)
 
 
-@pytest.fixture
-def drawn_of_figure(monkeypatch, tmp_path):
-    """Draw, and get the figure instead of its files."""
-
-    def draw(found):
-        kept = []
-        monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-        charts.draw_outlook(found, tmp_path / "x")
-        return kept[0]
-
-    return draw
-
-
 @pytest.mark.parametrize(
     ("arguments", "options"),
     [
@@ -242,8 +230,8 @@ def drawn_of_figure(monkeypatch, tmp_path):
         ((0.7, 0.05, [0.9], (0.68, 1)), {}),  # nothing is forced
     ],
 )
-def test_every_outlook_can_be_drawn_and_stays_on_the_sheet(drawn_of_figure, arguments, options):
-    figure = drawn_of_figure(prospects(*arguments, **options))
+def test_every_outlook_can_be_drawn_and_stays_on_the_sheet(drawn, arguments, options):
+    figure = drawn(prospects(*arguments, **options))
     figure.canvas.draw()
     left, right = (axes.get_tightbbox() for axes in figure.axes)
     assert left.x0 >= 0
@@ -257,9 +245,9 @@ def test_it_is_written(tmp_path, monkeypatch):
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_panels_show_what_they_say_of_figure(drawn_of_figure):
+def test_the_panels_show_what_they_say_of_figure(drawn):
     found = prospects(0.7, 0.05, [0.8, 0.2], reserve=1)
-    left, right = drawn_of_figure(found).axes
+    left, right = drawn(found).axes
     shares = {tuple(line.get_ydata()) for line in left.lines}
     gains = {tuple(line.get_ydata()) for line in right.lines}
     for name in (PLAUSIBLE, POOR):
