@@ -5,7 +5,7 @@ import threading
 import time
 from contextlib import contextmanager, suppress
 
-from live.postgres import free_port
+from live.postgres import free_port, through
 
 SWALLOWS, DEAF = "reads and answers nothing", "reads nothing any more"
 
@@ -63,12 +63,10 @@ class Proxy:
 @contextmanager
 def proxied(url):
     """A proxy before the server of an address, and the address through it."""
-    head, _, rest = url.partition("@")
-    host, _, path = rest.partition("/")
-    name, _, port = host.partition(":")
+    name, _, port = url.partition("@")[2].partition("/")[0].partition(":")
     proxy = Proxy((name, int(port)))
     try:
-        yield proxy, f"{head}@127.0.0.1:{proxy.port}/{path}"
+        yield proxy, through(url, proxy.port)
     finally:
         proxy.close()
 

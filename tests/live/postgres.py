@@ -152,12 +152,12 @@ def wait_for(url: str, server: subprocess.Popen) -> None:
 
 @pytest.fixture
 def pooler(database: str) -> Iterator[Callable[..., str]]:
-    """Starts a PgBouncer before the database, one server connection a transaction; its URL."""
-    program = bouncer_program()
-    if program is None:
+    """Starts a PgBouncer before the database, so many server connections; its URL."""
+    if bouncer_program() is None:
         pytest.skip("no PgBouncer: install Debian's pgbouncer")
     with ExitStack() as running:
-        yield lambda size=2: running.enter_context(bouncer(program, database, size))
+        plain = database.partition("?")[0]
+        yield lambda size=2: through(plain, running.enter_context(bouncer(plain, size)))
 
 
 def bouncer_program() -> str | None:
@@ -165,24 +165,33 @@ def bouncer_program() -> str | None:
 
 
 @contextmanager
-def bouncer(program: str, database: str, size: int) -> Iterator[str]:
-    """A PgBouncer in transaction mode; by its own process id it is ended."""
-    target = conninfo_to_dict(database)
+def bouncer(server: str, size: int) -> Iterator[int]:
+    """A PgBouncer in transaction mode before all databases of a server; yields its port.
+
+    Only the user of the address ``server`` may come; it is not asked for a password.
+    """
+    target, port = conninfo_to_dict(server), free_port()
     home = Path(tempfile.mkdtemp(prefix="surefoot-bouncer-"))
-    port, name = free_port(), target["dbname"]
-    upstream = " ".join(f"{key}={target[key]}" for key in ("host", "port", "user", "password")
-                        if key in target)  # fmt: skip
+    (home / "users.txt").write_text(f'"{target["user"]}" "{target.get("password", "")}"\n')
+    upstream = " ".join(f"{key}={target[key]}" for key in ("host", "port") if key in target)
     (home / "pgbouncer.ini").write_text(
-        f"[databases]\n{name} = {upstream}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
-        f"listen_port = {port}\nauth_type = any\npool_mode = transaction\n"
-        f"default_pool_size = {size}\nunix_socket_dir =\nlogfile = {home / 'log'}\n"
+        f"[databases]\n* = {upstream}\n[pgbouncer]\nlisten_addr = 127.0.0.1\n"
+        f"listen_port = {port}\nunix_socket_dir =\nauth_type = trust\n"
+        f"auth_file = {home / 'users.txt'}\npool_mode = transaction\n"
+        f"default_pool_size = {size}\nmax_client_conn = 200\nserver_login_retry = 1\n"
+        f"logfile = {home / 'log'}\n"
     )
-    server = subprocess.Popen([program, home / "pgbouncer.ini"], **as_whom(home))
+    process = subprocess.Popen([bouncer_program(), home / "pgbouncer.ini"], **as_whom(home))
     try:
-        url = f"postgresql://{target['user']}@127.0.0.1:{port}/{name}"
-        wait_for(url, server)
-        yield url
+        wait_for(through(server, port), process)
+        yield port
     finally:
-        server.terminate()
-        server.wait(timeout=60)
+        process.terminate()
+        process.wait(timeout=60)
         shutil.rmtree(home, ignore_errors=True)
+
+
+def through(url: str, port: int) -> str:
+    """The same address, but by another port, of this machine."""
+    head, _, rest = url.partition("@")
+    return f"{head}@127.0.0.1:{port}/{rest.partition('/')[2]}"

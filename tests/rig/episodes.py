@@ -14,11 +14,11 @@ from typing import NamedTuple
 
 import psycopg
 
-from live.postgres import bouncer_program
+from live.postgres import bouncer, bouncer_program
 from rig import diary
 from rig.bench import ACCOUNT, Bench
 from rig.diary import NOW
-from rig.servers import PASSWORD, pgbouncer
+from rig.servers import PASSWORD
 
 SILENCE = 12.0
 """How long the network says nothing: longer than any call may take."""
@@ -259,9 +259,9 @@ def waits(path: Path) -> bool:
 @episode("pooled", "pgbouncer")
 def pooled(bench: Bench) -> None:
     """Through pgbouncer, in a pool with other programs, with synchronous_commit off by default."""
-    with pgbouncer(bench.server) as port, asynchronous(bench):
+    with bouncer(bench.server.address(), 3) as port, asynchronous(bench):
         bench.use_postgres(port)
-        with other_programs(bench, port):
+        with other_programs(bench):
             maybe_leased(bench)
             bench.crew(2)
             for _ in range(3):
@@ -285,7 +285,7 @@ def asynchronous(bench: Bench) -> Iterator[None]:
 
 
 @contextmanager
-def other_programs(bench: Bench, port: int) -> Iterator[None]:
+def other_programs(bench: Bench) -> Iterator[None]:
     """While other programs write to a table of theirs through the same pool."""
     bench.server.run("CREATE TABLE theirs (number bigint)", database=bench.database)
     over, done, failed = threading.Event(), [], []

@@ -1,4 +1,4 @@
-"""The servers of the rig: a PostgreSQL that can be crashed, and a real pgbouncer before it."""
+"""The server of the rig: a PostgreSQL that can be crashed."""
 
 import shutil
 import signal
@@ -12,7 +12,7 @@ from pathlib import Path
 import psycopg
 from psycopg import sql
 
-from live.postgres import as_whom, bouncer_program, free_port, init, programs, wait_for
+from live.postgres import as_whom, free_port, init, programs, wait_for
 
 PASSWORD = "hunter2secret"
 """It is in every address that the workers get; it must be in nothing that they print."""
@@ -83,29 +83,4 @@ def postgres() -> Iterator[Postgres | None]:
     finally:
         if server is not None:
             server.stop()
-        shutil.rmtree(home, ignore_errors=True)
-
-
-@contextmanager
-def pgbouncer(server: Postgres, pool: int = 3) -> Iterator[int]:
-    """A pgbouncer in transaction mode with a small pool; yields its port."""
-    home, port = Path(tempfile.mkdtemp(prefix="surefoot-chaos-pool-")), free_port()
-    (home / "users.txt").write_text(f'"surefoot" "{PASSWORD}"\n"other" ""\n')
-    (home / "pool.ini").write_text(
-        "[databases]\n"
-        f"* = host=127.0.0.1 port={server.port}\n"
-        "[pgbouncer]\n"
-        f"listen_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n"
-        f"auth_type = trust\nauth_file = {home}/users.txt\n"
-        f"pool_mode = transaction\ndefault_pool_size = {pool}\nmax_client_conn = 200\n"
-        "server_login_retry = 1\n"
-        f"logfile = {home}/log\npidfile = {home}/pid\n"
-    )
-    process = subprocess.Popen([bouncer_program(), home / "pool.ini"], **as_whom(home))
-    try:
-        wait_for(server.address(port=port), process)
-        yield port
-    finally:
-        process.terminate()
-        process.wait(timeout=30)
         shutil.rmtree(home, ignore_errors=True)
