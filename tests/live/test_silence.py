@@ -7,7 +7,7 @@ from contextlib import contextmanager
 import pytest
 
 from leased import agent
-from live.network import DEAF, SWALLOWS, nobody, proxied
+from live.network import DEAF, PASS, SWALLOWS, nobody, proxied
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
 from surefoot.errors import InvalidInput, StoreUnavailable
 from surefoot.live import MemoryStore
@@ -41,7 +41,7 @@ def proxy(database):
 
 
 def test_opening_where_nobody_answers(silence, proxy):
-    proxy.silent = silence
+    proxy.mode = silence
     for call in (
         lambda: open_store(proxy.url, timeout=TIMEOUT),
         lambda: open_store(proxy.url, read_only=True, timeout=TIMEOUT),
@@ -60,7 +60,7 @@ def test_every_call_of_a_store_and_its_close(silence, proxy):
     store = open_store(proxy.url, timeout=TIMEOUT)
     store.open_account("shop", 2, strict=True)
     fund(store, 100)
-    proxy.silent = silence
+    proxy.mode = silence
     for call in (
         lambda: store.transact("shop", explore),
         lambda: store.account("shop"),
@@ -71,10 +71,10 @@ def test_every_call_of_a_store_and_its_close(silence, proxy):
     ):
         with bounded(), pytest.raises(StoreUnavailable):
             call()
-    proxy.silent = None
+    proxy.mode = PASS
     if silence is SWALLOWS:
         assert store.transact("shop", explore).seq == 2  # by another connection
-    proxy.silent = silence
+    proxy.mode = silence
     with bounded():
         store.close()
 
@@ -84,7 +84,7 @@ def test_what_is_too_big_for_a_deaf_network(proxy):
         store.open_account("shop", 2, strict=True)
 
         def work(tx):
-            proxy.silent = DEAF
+            proxy.mode = DEAF
             for _ in range(20):
                 tx.append("verified", experiment="e", payload={"text": "x" * 1_000_000})
 
@@ -95,7 +95,7 @@ def test_what_is_too_big_for_a_deaf_network(proxy):
 def test_a_live_agent_and_its_close(silence, proxy):
     live = Live(agent(), proxy.url, timeout=TIMEOUT)
     play = live.select(id="a")
-    proxy.silent = silence
+    proxy.mode = silence
     for call in (
         live.select,
         lambda: live.update(play, 1),
@@ -128,7 +128,7 @@ def test_who_waits_behind_a_commit_that_hangs_is_told_what_became_of_it(proxy, d
         if kept:
             proxy.after = b"COMMIT"
         else:
-            proxy.silent = SWALLOWS
+            proxy.mode = SWALLOWS
         hangs.set()
 
     callers = [threading.Thread(target=write, args=("first", first))]

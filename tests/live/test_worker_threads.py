@@ -8,7 +8,7 @@ import warnings
 import pytest
 
 from leased import agent, kinds, opened
-from live.network import DEAF, SWALLOWS, proxied
+from live.network import DEAF, PASS, SWALLOWS, proxied
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
 from surefoot import Outcome
 from surefoot.errors import PlayConflict, StoreUnavailable
@@ -287,7 +287,7 @@ def test_under_a_lease_a_silent_network_is_not_heard_of(database, tmp_path, sile
         lease = Lease(tmp_path, plays=20, boot="b")
         live = Live(agent(), url, lease=lease, timeout=1)
         plays = [live.select()]
-        proxy.silent = silence
+        proxy.mode = silence
         flush = away(live.flush)
         took = []
         for number in range(15):
@@ -300,7 +300,7 @@ def test_under_a_lease_a_silent_network_is_not_heard_of(database, tmp_path, sile
         assert isinstance(done(flush), StoreUnavailable)
         with pytest.raises(StoreUnavailable):
             live.select(id="the-ledger-may-have-it")
-        proxy.silent = None
+        proxy.mode = PASS
         if silence == DEAF:
             time.sleep(0.1)
         live.flush()

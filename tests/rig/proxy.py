@@ -1,4 +1,4 @@
-"""A TCP proxy on loopback that can go silent, stall one direction, delay, reset and refuse."""
+"""A TCP proxy on loopback: it can go silent, stall one way, swallow, delay, reset and refuse."""
 
 import select
 import socket
@@ -13,13 +13,16 @@ TICK = 0.05
 class Proxy:
     """``mode``: what the network does to all connections, old and new.
 
-    pass; delay (0.3 s each way); silent (nothing comes through, and nobody is told); stall (what
-    the client sends arrives, and no answer comes back); refuse. What was held back in between
-    arrives when the mode is pass again, as in a network that healed, unless ``reset`` was called.
+    pass; delay (0.3 s each way); silent (nothing is read any more, and nobody is told); stall (what
+    the client sends arrives, and no answer comes back); swallow (all is read, and goes nowhere);
+    refuse. What was held back in between arrives when the mode is pass again, as in a network that
+    healed, unless ``reset`` was called; what was swallowed is lost.
     """
 
-    def __init__(self, target: int) -> None:
-        self.target, self.mode = target, "pass"
+    def __init__(self, port: int, host: str = "127.0.0.1") -> None:
+        self.target, self.mode = (host, port), "pass"
+        self.after: bytes | None = None
+        """Once these bytes came by, which still arrive, the mode is swallow."""
         self._listener = socket.create_server(("127.0.0.1", 0), backlog=64)
         self.port = self._listener.getsockname()[1]
         self._pairs: list[tuple[socket.socket, socket.socket]] = []
@@ -35,12 +38,12 @@ class Proxy:
             threading.Thread(target=self._serve, args=(client,), daemon=True).start()
 
     def _serve(self, client: socket.socket) -> None:
-        while self.mode == "silent" and not self._over.is_set():
+        while self.mode in ("silent", "swallow") and not self._over.is_set():
             time.sleep(TICK)  # the kernel has said yes; nobody else says anything
         try:
             if self.mode == "refuse":
                 raise OSError("refused")
-            server = socket.create_connection(("127.0.0.1", self.target), timeout=5)
+            server = socket.create_connection(self.target, timeout=5)
         except OSError:
             end(client)
             return
@@ -60,8 +63,12 @@ class Proxy:
                 data = sender.recv(65536)
                 if not data:
                     break
+                if self.mode == "swallow":
+                    continue
                 if self.mode == "delay":
                     time.sleep(0.3)
+                if self.after is not None and self.after in data:
+                    self.mode, self.after = "swallow", None
                 taker.sendall(data)
         except (OSError, ValueError):
             pass
@@ -82,6 +89,8 @@ class Proxy:
     def close(self) -> None:
         self._over.set()
         self.reset()
+        with suppress(OSError):
+            self._listener.shutdown(socket.SHUT_RDWR)  # wakes who waits for a client
         self._listener.close()
 
 
