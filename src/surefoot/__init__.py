@@ -24,6 +24,7 @@ _HOMES = {
     "ConUCB": "surefoot.comparators",
     "EmpiricalArms": "surefoot.environments",
     "Enumerated": "surefoot.oracles",
+    "EpsilonGreedy": "surefoot.policies",
     "Floor": "surefoot.floors",
     "GaussianArms": "surefoot.environments",
     "GenCB": "surefoot.agents",
@@ -80,6 +81,7 @@ __all__ = [
     "ConUCB",
     "EmpiricalArms",
     "Enumerated",
+    "EpsilonGreedy",
     "Floor",
     "GaussianArms",
     "GenCB",
@@ -151,7 +153,18 @@ if TYPE_CHECKING:
         TopK,
         as_oracle,
     )
-    from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, Ball, LinUCB, Polytope, Ridge, Thompson
+    from surefoot.policies import (
+        C2UCB,
+        KLUCB,
+        MVUCB,
+        UCB1,
+        Ball,
+        EpsilonGreedy,
+        LinUCB,
+        Polytope,
+        Ridge,
+        Thompson,
+    )
     from surefoot.simulation import Result, simulate
 
 

@@ -30,6 +30,11 @@ INDEX = {
     ),
     "MOSS": lambda n: IndexPolicy(moss.MOSSRecord(300.0), n, None),
 }
+DRAWING = {
+    "EpsilonGreedy": lambda n: sf.EpsilonGreedy(n, epsilon=0.3),
+    "EpsilonGreedy, decreasing": lambda n: sf.EpsilonGreedy(n, gap=0.5, c=0.5),
+    "Thompson": sf.Thompson,
+}
 LINEAR = {
     "LinUCB": lambda: LinUCB(ROWS),
     "LinUCB, determinant": lambda: LinUCB(ROWS, ridge=Ridge(radius="determinant", noise=0.5)),
@@ -80,6 +85,24 @@ def test_index_policies_in_lockstep(make, wrappers, n_arms, delay, seed):
             compiled.update(arm, reward, None)
             plain.update(arm, reward, None)
     assert json.loads(json.dumps(compiled.state())) == plain.state()
+
+
+@pytest.mark.parametrize("make", DRAWING.values(), ids=list(DRAWING))
+def test_policies_that_draw_in_lockstep(make, wrappers):
+    plain, compiled = both(lambda: make(4), wrappers)
+    rngs = [np.random.default_rng(3) for _ in range(2)]
+    for turn in range(300):
+        allowed = [1, 2] if turn % 7 == 6 else None
+        arm, score = plain.best(None, rngs[0], allowed)
+        found = compiled.best(None, rngs[1], allowed)
+        assert found == (arm, score)
+        assert [type(one) for one in found] == [int, float]
+        for policy in (plain, compiled):
+            policy.update(arm, (0.0, 1.0, 0.25)[turn % 3], None)
+    assert json.loads(json.dumps(compiled.state())) == plain.state()
+    again = make(4)
+    again.restore(json.loads(json.dumps(compiled.state())))
+    assert [again.best(None, None) for _ in range(9)] == [plain.best(None, None) for _ in range(9)]
 
 
 @pytest.mark.parametrize("make", LINEAR.values(), ids=list(LINEAR))

@@ -47,6 +47,10 @@ CASES = {
     "Thompson of losses": Case(
         lambda: sf.Thompson(arms=["a", "b"]), reward_range=(-1.5, 0.5), whole=True
     ),
+    "EpsilonGreedy": Case(lambda: sf.EpsilonGreedy(4, epsilon=0.3)),
+    "EpsilonGreedy of losses": Case(
+        lambda: sf.EpsilonGreedy(arms=["a", "b"], gap=0.5, c=0.1), reward_range=(-1.5, 0.5)
+    ),
     "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
     "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),
@@ -299,6 +303,39 @@ class CorrectsTheFirst(Thompson):
         super().correct(0, old, new, context)
 
 
+class SaysOneOfSo(Thompson):
+    def propensities(self, context=None, allowed=None):
+        arms = range(self.n_arms) if allowed is None else allowed
+        return [(arm in arms) / len(arms) for arm in range(self.n_arms)]
+
+
+class SaysNoSum(Thompson):
+    def propensities(self, context=None, allowed=None):
+        return [1.0] * self.n_arms
+
+
+class SaysWhatIsBarred(Counter):
+    """Its only choice at a turn is sure; said of ``allowed`` it is wrong."""
+
+    def __init__(self):
+        super().__init__(3)
+
+    def best(self, context, rng, allowed=None):
+        arms = range(3) if allowed is None else allowed
+        return arms[self.select(context, rng) % len(arms)], 0.0
+
+    def propensities(self, context=None, allowed=None):
+        return [float(arm == self.turn % 3) for arm in range(3)]
+
+
+class MovesWhenAsked(Counter):
+    def __init__(self):
+        super().__init__(3)
+
+    def propensities(self, context=None, allowed=None):
+        return [float(arm == self.select(context, None)) for arm in range(3)]
+
+
 class NoNumber(Thompson):
     def best(self, context, rng, allowed=None):
         return super().best(context, rng, allowed)[0], float("nan")
@@ -318,6 +355,10 @@ class NoNumber(Thompson):
         (NeverSeenBefore, "it_learns_of_plays_that_it_did_not_choose"),
         (KeepsTheOld, "a_corrected_reward_is_as_if_learned_at_once_where_it_can_correct"),
         (CorrectsTheFirst, "a_corrected_reward_is_as_if_learned_at_once_where_it_can_correct"),
+        (SaysOneOfSo, "its_propensities_are_those_of_its_draws_where_it_says_them"),
+        (SaysNoSum, "its_propensities_are_those_of_its_draws_where_it_says_them"),
+        (SaysWhatIsBarred, "its_propensities_are_those_of_its_draws_where_it_says_them"),
+        (MovesWhenAsked, "its_propensities_are_those_of_its_draws_where_it_says_them"),
         (SharesItsMemory, "two_of_them_share_nothing"),
         (SavesHalf, "its_state_survives_as_text"),
         (SavesHalf, "saved_and_loaded_its_agent_goes_on_alike"),

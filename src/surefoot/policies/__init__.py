@@ -2,6 +2,7 @@
 
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
+from surefoot.policies.epsilon_greedy import EpsilonGreedy
 from surefoot.policies.klucb import KLUCB
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
@@ -16,6 +17,7 @@ __all__ = [
     "MVUCB",
     "UCB1",
     "Ball",
+    "EpsilonGreedy",
     "LinUCB",
     "Policy",
     "Polytope",

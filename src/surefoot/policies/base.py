@@ -33,6 +33,11 @@ class Policy(Protocol):
     been told ``new``. With it, a live agent can tell the policy the worst of a play whose reward
     does not come, and take it back.
 
+    ``propensities(context=None, allowed=None)``, of a policy that draws at random and knows them:
+    the probabilities with which its next turn chooses each arm, one for each, 0 outside
+    ``allowed``, exactly; asking takes no turn. They are the policy's: an agent may then play the
+    default instead. A policy that does not know them, such as ``Thompson``, leaves it out.
+
     ``n_arms = None``: the actions are the rows of each play's context, named by their numbers, or
     points. ``numbered = False``: an action is not a number but a point, a tuple of
     floats, where ``n_arms`` is None, and else a super arm, an ascending tuple of base arms, of

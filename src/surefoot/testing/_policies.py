@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copy
 import json
 import math
 import operator
@@ -18,7 +19,7 @@ from surefoot._types import Number
 from surefoot.agents import GenCB
 from surefoot.floors import Floor, RewardFloor
 from surefoot.policies import Policy
-from surefoot.policies.base import arms_of
+from surefoot.policies.base import arms_of, has
 
 
 class PolicyMaker:
@@ -124,6 +125,19 @@ class World:
         """Some of the arms, at least one."""
         chance = self.rng.random(len(context) if policy.n_arms is None else policy.n_arms)
         return [arm for arm, draw in enumerate(chance) if draw <= max(0.4, chance.min())]
+
+    def choices(self, policy: Any, context: Any, allowed: Any, count: int) -> list[int]:
+        """What copies of a policy choose at its next turn, each by draws of its own."""
+        arms = []
+        for seed in range(count):
+            twin, rng = copy.deepcopy(policy), np.random.default_rng([seed, 2])
+            if has(twin, "renew"):  # a key that it has drawn already would be that of all copies
+                twin.renew()
+            if has(twin, "best"):
+                arms.append(operator.index(twin.best(context, rng, allowed)[0]))
+            else:
+                arms.append(operator.index(twin.select(context, rng)))
+        return arms
 
     def course(self, policy: Any, turns: int, late: bool = False) -> list[Any]:
         """So many turns of a policy on its own; rewards come at once, or ``late``, or never."""

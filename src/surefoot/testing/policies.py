@@ -27,9 +27,11 @@ from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
 from surefoot.policies.base import arms_of, has
 from surefoot.testing._floors import Outcomes
-from surefoot.testing._policies import PolicyMaker, alike, heard, text
+from surefoot.testing._policies import PolicyMaker, World, alike, heard, text
 
 TURNS = 40
+ASKED = 400
+"""How often a policy is asked for one and the same turn."""
 
 
 class PolicyKit(PolicyMaker):
@@ -219,6 +221,36 @@ class PolicyKit(PolicyMaker):
                 policy_checks.check_best(policy, self.make_context(world.rng), world.own)
                 (arm, _), context = world.turn(policy, "best")
                 world.pay(arm, context, policy)
+
+    def test_its_propensities_are_those_of_its_draws_where_it_says_them(self) -> None:
+        """``propensities``: of the next turn; what it chooses, asked again and again, agrees."""
+        policy, world = self.make_policy(), self.world()
+        if not has(policy, "propensities"):
+            return
+        for turn in range(TURNS):
+            if turn in (0, TURNS // 4, TURNS - 1):
+                self.check_propensities(policy, world)
+            world.course(policy, 1)
+
+    def check_propensities(self, policy: Any, world: World) -> None:
+        """Of one state, with every arm allowed and with some of them."""
+        context, before = self.make_context(world.rng), text(policy.state())
+        for allowed in (None, world.some_of(policy, context))[: 1 + has(policy, "best")]:
+            says = [*map(float, policy.propensities(context=context, allowed=allowed))]
+            assert text(policy.state()) == before, "propensities() changed the policy"
+            n_arms = len(context) if policy.n_arms is None else policy.n_arms
+            assert len(says) == n_arms, "propensities() is one number for each arm"
+            assert min(says) >= 0, "propensities() are not negative"
+            assert math.isclose(sum(says), 1, abs_tol=1e-9), "propensities() sum to 1"
+            barred = {*range(n_arms)} - {*(range(n_arms) if allowed is None else allowed)}
+            assert not any(says[arm] for arm in barred), "an arm not allowed has a propensity of 0"
+            seen = world.choices(policy, context, allowed, ASKED)
+            for arm, share in enumerate(says):
+                spread = math.sqrt(share * (1 - share) / ASKED)
+                assert abs(seen.count(arm) / ASKED - share) <= 5 * spread + 1 / ASKED, (
+                    f"arm {arm} has propensity {share} and is chosen {seen.count(arm)} times in "
+                    f"{ASKED}"
+                )
 
     def test_its_clock_counts_turns_and_not_rewards_where_it_has_one(self) -> None:
         policy: Any = self.make_policy()
