@@ -15,6 +15,7 @@ from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
 from surefoot.agents import policy_checks
 from surefoot.agents.actions import Action, Actions
+from surefoot.agents.faults import DEFAULT, RAISE, told
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
 from surefoot.floors import (
@@ -49,6 +50,8 @@ class Agent:
     """Whether the agent builds its policy itself."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
+    on_fault: str = RAISE
+    """What happens when the policy fails: "raise" or "default"."""
 
     def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
         self.actions = Actions(policy)
@@ -61,6 +64,9 @@ class Agent:
         """m: how often the policy has been asked."""
         self.paused = False
         self.asking = False
+        self.faults = 0
+        """How often the policy failed and the agent went on, see ``GenCB(on_fault=)``."""
+        self.last_fault: str | None = None
         self.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
         self.open_plays: dict[int, tuple[Play, Any]] = {}
@@ -138,7 +144,13 @@ class Agent:
                 )
             context = policy_checks.copied(context)
         if self._checks:
-            self.policy.check(context)  # type: ignore[attr-defined]
+            try:
+                self.policy.check(context)  # type: ignore[attr-defined]
+            except InvalidInput:
+                raise
+            except Exception:  # a fault; the policy is asked all the same
+                if self.on_fault != DEFAULT:
+                    raise
         return context
 
     def candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
@@ -195,7 +207,8 @@ class Agent:
         warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is; a
         mean-variance floor books either as it is and promises nothing from there on. An expired
         play may still be settled, once. If the policy fails to learn the reward, it is booked all
-        the same; a repeat passes it to the policy again.
+        the same; a repeat passes it to the policy again. With ``on_fault="default"`` the fault is
+        counted instead, and the play is closed.
 
         ``base_rewards``, for a policy of super arms: one reward for each base arm, in the order of
         ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
@@ -232,7 +245,7 @@ class Agent:
                 action = (
                     given.index if self._numbered else self.actions.action(given.index, given.arm)
                 )
-                self.policy.update(action, learned, context)
+                self.tell(self.policy.update, action, learned, context)
             del self.open_plays[number]
         return outcome
 
@@ -260,6 +273,21 @@ class Agent:
         parts = self.actions.base_rewards(number, arm, base_rewards)
         booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
+
+    def tell(self, call: Callable[..., Any], *args: Any) -> None:
+        """Call a method of the policy that answers nothing; a fault counts where it may."""
+        try:
+            call(*args)
+        except Exception as error:
+            if self.on_fault != DEFAULT:
+                raise
+            self.failed(error)
+
+    def failed(self, error: Exception) -> str:
+        """Count a fault of the policy, after which the agent goes on; returns what it says."""
+        self.faults += 1
+        self.last_fault = told(error)
+        return self.last_fault
 
     def _default_paid(self, reward: Number | None) -> None:
         """Take in the report of a default play; ``reward``: None if the report has none."""
@@ -406,15 +434,17 @@ class Agent:
 
     def __repr__(self) -> str:
         books = self.books
+        faults = f", {self.faults} faults of the policy" if self.faults else ""
         return (
             f"{type(self).__name__}({self.policy!r}, {self.floor!r}): {books.explorations} "
-            f"explorations, {books.default_plays} default plays"
+            f"explorations, {books.default_plays} default plays{faults}"
         )
 
     def ask(self, context: Any, allowed: Sequence[int] | None) -> tuple[Action, float | None]:
         """Let the policy take one turn: its action, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
+        self.check_restricts(allowed)
         self.asking = True  # the gate was read: no other play before this is booked
         if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
             policy_checks.check_best(policy, context, self.rng)
@@ -425,20 +455,23 @@ class Agent:
             usual = type(given) is tuple and len(given) == 2 and type(given[1]) is float
             usual = usual and given[1] == given[1]  # it is not NaN
             answer, score = given if usual else score_given(policy, given)
-        elif allowed is None:
-            answer = policy.select(context, self.rng)
         else:
-            raise InvalidInput(
-                f"allowed = {[self.actions.label(arm) for arm in allowed]} cannot be kept: "
-                f"{type(policy).__name__} has no best(context, rng, allowed); "
-                "leave allowed out or add that method"
-            )
+            answer = policy.select(context, self.rng)
         self.asking = False
         usual = self._numbered and type(answer) is int and allowed is None
         if not (usual and 0 <= answer < len(self.arms)):
             answer = self.actions.checked(answer, context, allowed)
         self.turns += 1
         return answer, score
+
+    def check_restricts(self, allowed: Sequence[int] | None) -> None:
+        """InvalidInput where a policy that cannot score is restricted to some arms."""
+        if allowed is not None and not self.has_scores:
+            raise InvalidInput(
+                f"allowed = {[self.actions.label(arm) for arm in allowed]} cannot be kept: "
+                f"{type(self.policy).__name__} has no best(context, rng, allowed); "
+                "leave allowed out or add that method"
+            )
 
     def _choice(
         self,
@@ -467,6 +500,7 @@ class Agent:
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
             available, held, pending, books.counters["unreported"], choice, ahead,
+            None,
         ))  # fmt: skip
         return play
 
@@ -489,7 +523,7 @@ class Agent:
             value = (terms.value - low) / (high - low)
         else:
             value = float(self.floor.unit.decimal(terms.value))
-        return float(self.policy.sure(value)) if self._sure else value  # type: ignore[attr-defined]
+        return policy_checks.sure_score(self.policy, value) if self._sure else value
 
     @property
     def _aside(self) -> str:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from surefoot._exact import shown
+import numpy as np
+
+from surefoot._exact import one_of, shown
 from surefoot._types import JsonObject, Seed
-from surefoot.agents.agent import Agent
+from surefoot.agents.agent import Agent, seeded
+from surefoot.agents.faults import ON_FAULT, RAISE
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, Terms
@@ -38,6 +41,11 @@ class GenCB(Agent):
     it is asked of a policy that cannot score. Under a mean-variance floor a policy of means meets
     the default at ``MeanVarianceFloor.even`` as long as each reward is r_min or r_max; after any
     other, and with rho below r_max - r_min, the default does not compete, and ``explain`` says so.
+    ``on_fault`` (ours): "raise" hands the policy's errors to the caller; "default" plays the
+    default for ``Reason.POLICY_FAULT`` whenever the policy raises an Exception, scores NaN or
+    chooses what is no arm or not an allowed one, and goes on after an ``update`` that raises.
+    ``agent.faults`` counts both. A turn that failed counts in the clock m and takes no random
+    numbers.
 
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -65,8 +73,10 @@ class GenCB(Agent):
         floor: Floor,
         seed: Seed = None,
         default_competes: bool | None = None,
+        on_fault: str = RAISE,
     ) -> None:
         super().__init__(policy, floor, seed)
+        self.on_fault = one_of(on_fault, "on_fault", ON_FAULT)
         if default_competes is not None and not isinstance(default_competes, bool):
             raise InvalidInput(
                 f"default_competes = {shown(default_competes)} must be True, False or None"
@@ -88,15 +98,37 @@ class GenCB(Agent):
     def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; files of earlier releases may ask for what is refused now."""
         given: Any = policy
-        return cls(given, floor, default_competes=config["default_competes"] and None)
+        competes = config["default_competes"] and None
+        return cls(given, floor, None, competes, config.get("on_fault", RAISE))
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
-        return {"default_competes": self.default_competes}
+        faults = {} if self.on_fault == RAISE else {"on_fault": self.on_fault}
+        return {"default_competes": self.default_competes, **faults}
+
+    def like(self, policy: Policy, seed: Seed = None) -> Self:
+        """A fresh agent of the same floor and settings."""
+        fresh = self.from_config(self.config(), self.floor, policy)
+        fresh.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
+        return fresh
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):
             return self.new_play(-1, None, SLACK_SHORT, terms, None)
+        if self.on_fault == RAISE:
+            return self._turn(context, allowed, terms)
+        self.check_restricts(allowed)
+        turns, drawn = self.turns, self.rng.bit_generator.state
+        try:
+            return self._turn(context, allowed, terms)
+        except Exception as error:  # noqa: BLE001  # a policy is the user's own code
+            self.asking = False
+            self.turns, self.rng.bit_generator.state = turns + 1, drawn
+            fault = self.failed(error)
+        return self.new_play(-1, None, Reason.POLICY_FAULT, terms, None)._replace(fault=fault)
+
+    def _turn(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """The policy's turn: its choice, or the default where that is the better one."""
         arm, score = self.ask(context, allowed)
         rival = None
         if self.default_competes and (self.even is None or self.books.two_valued):

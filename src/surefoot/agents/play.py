@@ -19,6 +19,7 @@ class Reason(StrEnum):
     DEFAULT_BEST = "DEFAULT_BEST"
     PAUSED = "PAUSED"
     NO_ALLOWED_ARM = "NO_ALLOWED_ARM"
+    POLICY_FAULT = "POLICY_FAULT"
     SAVING_UP = "SAVING_UP"
     NOT_PROVED = "NOT_PROVED"
     UNGUARDED = "UNGUARDED"
@@ -71,6 +72,8 @@ class Play(NamedTuple):
     choice: Choice | None
     ahead: int = 0
     """The default's gain between this play and the checkpoint, in units; the gate counts it."""
+    fault: str | None = None
+    """What the policy's error said, of a ``POLICY_FAULT``."""
 
     @property
     def is_default(self) -> bool:
@@ -133,6 +136,8 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
             because = f"is the default because the agent is paused; {slack}"
         case Reason.NO_ALLOWED_ARM:
             because = f"is the default because no arm is allowed; {slack}"
+        case Reason.POLICY_FAULT:
+            because = f"is the default because the policy failed ({play.fault}); {slack}"
         case Reason.SAVING_UP:
             because = (
                 f"is the default because the first plays save up for all the later ones; {slack}"

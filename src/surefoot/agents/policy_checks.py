@@ -65,6 +65,17 @@ def _home(policy: Policy, method: str) -> type:
     return next((one for one in line if method in vars(one)), type(policy))
 
 
+def sure_score(policy: Any, value: float) -> float:
+    """The score of an arm that surely pays ``value``; InvalidInput for NaN."""
+    score = float(policy.sure(value))
+    if score != score:  # NaN
+        raise InvalidInput(
+            f"{type(policy).__name__}.sure({value}) returned nan; it returns the score of an arm "
+            "that surely pays that"
+        )
+    return score
+
+
 def check_best(policy: Any, context: Any, rng: np.random.Generator) -> None:
     """Warn if ``best`` surely differs from ``select``; both run on copies.
 

@@ -161,6 +161,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
         },
         "turns": agent.turns,
         "paused": agent.paused,
+        **({"faults": [agent.faults, agent.last_fault]} if agent.faults else {}),
         "rng": agent.rng.bit_generator.state,
         "open": [
             [_row(play), to_json(context, f"the context of pending play {play.id}")]
@@ -248,6 +249,7 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     )
     agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
+    agent.faults, agent.last_fault = body.get("faults", (0, None))
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
         play = _unrow(row)

@@ -11,6 +11,7 @@ from surefoot._json_values import from_json
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, saving
+from surefoot.agents.faults import RAISE
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.kernels.policy import KernelPolicy
@@ -165,8 +166,8 @@ def built(config: JsonObject, policy: Policy | None) -> GenCB:
     if isinstance(policy, KernelPolicy) and list(policy.arms) != arms:  # arms were added since
         policy = type(policy).from_config({**policy.config(), "arms": arms})
     start = {"books": floor.open().snapshot(), "open": [], "paused": False}
-    competes = {"dict": [["default_competes", config["settings"]["default_competes"]]]}
-    agent = saving.agent_from_json({**config, **start, "settings": competes}, policy)
+    own = [[name, value] for name, value in config["settings"].items() if name not in SETTINGS]
+    agent = saving.agent_from_json({**config, **start, "settings": {"dict": own}}, policy)
     assert isinstance(agent, GenCB)
     return agent
 
@@ -314,6 +315,7 @@ def _fields(config: JsonObject) -> JsonObject:
         "arms": policy["arms"],
         **{f"policy.{key}": sealed(_plain(value)) for key, value in own.items() if key != "arms"},
         **{f"floor.{key}": value for key, value in config["floor"].items()},
+        "on_fault": RAISE,
         **config["settings"],
         **settings_of(config).in_seconds(),
     }

@@ -213,7 +213,7 @@ class Engine:
             return None
         try:
             return recovery.snapshot(self.fold)
-        except (SurefootError, ValueError):  # a policy's state that JSON cannot say: entries can
+        except Exception:  # noqa: BLE001  # a state of the user's own that cannot be said: entries can
             return None
 
     def _keep(self, kept: recovery.Snapshot | None) -> None:

@@ -16,6 +16,7 @@ from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, Play, Reason, saving
+from surefoot.agents.faults import DEFAULT
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
 from surefoot.floors.events import Counts, counts_of
@@ -142,6 +143,8 @@ class Fold:
         if play.index < 0:
             if play.reason is Reason.DEFAULT_BEST:
                 fixed["chosen"] = True
+            if play.fault is not None:
+                fixed["fault"] = play.fault
             return "decision.defaulted", decision_payload(play, asked, allowed, fixed)
         if settings.shadow:
             fixed["shadow"] = sealed_json(play.arm, "arm")
@@ -187,7 +190,7 @@ class Fold:
         if isinstance(policy, KernelPolicy):
             policy.renew()
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
-        copied = GenCB(policy, agent.floor, seed, default_competes=agent.default_competes)
+        copied = agent.like(policy, seed)
         copied.turns, copied.paused = agent.turns, agent.paused
         twin._keep(copied, Account(posted=rights))
         twin.books.counters |= {
@@ -285,16 +288,19 @@ class Fold:
             return
         self.opened[0] = with_arms(self.opened[0], new, self.own_policy)
         policy = grown(agent.policy, new)
-        fresh = GenCB(policy, agent.floor, default_competes=agent.default_competes)
+        fresh = agent.like(policy)
         fresh.books, fresh.rng = agent.books, agent.rng
         fresh.turns, fresh.paused = agent.turns, agent.paused
+        fresh.faults, fresh.last_fault = agent.faults, agent.last_fault
         self.agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
         payload, kind = entry.payload, entry.kind
         play = OpenPlay.of(entry, self.agent, own=True)
-        if not done and (kind == "decision.held" or "shadow" in payload or payload.get("chosen")):
-            self._turn(play.context, payload.get("allowed"))
+        fault = payload.get("fault")
+        asked = kind == "decision.held" or "shadow" in payload or payload.get("chosen")
+        if not done and (asked or fault is not None):
+            self._turn(play.context, payload.get("allowed"), fault)
         self.count(kind)
         assert entry.play is not None
         self.waiting[entry.play] = play
@@ -309,17 +315,22 @@ class Fold:
         for name, change in counts:
             counters[name] += change
 
-    def _turn(self, context: Any, allowed: Any) -> None:
+    def _turn(self, context: Any, allowed: Any, fault: str | None) -> None:
         """Take the policy's turn again; if it fails now, the turn still counts.
 
-        Under leases it was asked in another state, with other draws.
+        Under leases it was asked in another state, with other draws. ``fault``: why it failed then,
+        if it did; such a turn took no random numbers.
         """
         agent = self.agent
+        turns, drawn = agent.turns, None if fault is None else agent.rng.bit_generator.state
         try:
             agent.ask(context, allowed)
         except Exception:  # noqa: BLE001  # a policy is the user's own code
             agent.asking = False
-            agent.turns += 1
+            agent.turns = turns + 1
+        if drawn is not None:
+            agent.rng.bit_generator.state = drawn
+            agent.faults, agent.last_fault = agent.faults + 1, fault
 
     def _reported(self, entry: Entry) -> None:
         payload, kind, name, books = entry.payload, entry.kind, entry.play, self.books
@@ -342,7 +353,8 @@ class Fold:
     ) -> None:
         """Tell the policy what an entry of ``LEARNT`` teaches; ``missing``: as of its play.
 
-        One that cannot take it goes on without: it is booked.
+        One that cannot take it goes on without: it is booked. ``unlearnt`` is why, unless the
+        agent counts it as a fault.
         """
         policy: Any = self.agent.policy
         try:
@@ -355,7 +367,10 @@ class Fold:
             else:
                 policy.update(action, self._reward(payload), context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
-            self.unlearnt = error
+            if self.agent.on_fault == DEFAULT:
+                self.agent.failed(error)
+            else:
+                self.unlearnt = error
 
     def _worst(self, missing: int) -> float:
         """The reward that the policy learns for a missing one; it never changes."""

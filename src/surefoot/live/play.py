@@ -121,6 +121,7 @@ class LivePlay:
         return Play(
             name, self.arm, self.index, reason, payload["turn"], terms_of(payload), *self._books,
             payload["pending"], payload["unreported"], None if choice is None else Choice(*choice),
+            fault=payload.get("fault"),
         )  # fmt: skip
 
     def explain(self) -> str:
@@ -162,6 +163,7 @@ class LivePlay:
                 **{key: payload[key] for key in _COUNTS},
                 "terms": written_terms(terms_of(payload)),
                 "choice": None if choice is None else dict(zip(_CHOICE, choice, strict=True)),
+                **({"fault": payload["fault"]} if "fault" in payload else {}),
             },
         }  # fmt: skip
 
@@ -180,7 +182,8 @@ class LivePlay:
         True
         """
         said = checked_form(form, "play", _FORM)
-        inner = checked_form(said["play"], "play", _NUMBERS)
+        failed = said["reason"] == Reason.POLICY_FAULT
+        inner = checked_form(said["play"], "play", _NUMBERS | _FAULT if failed else _NUMBERS)
         terms, choice = inner["terms"], inner["choice"]
         checked_form(terms, "terms", dict.fromkeys(_INTERVAL if "upper" in terms else _TERMS, int))
         if choice is not None:
@@ -192,6 +195,7 @@ class LivePlay:
             del terms["hold"]
         try:
             payload = {**{key: inner[key] for key in _COUNTS}, "choice": choice, **terms}
+            payload |= {"fault": inner["fault"]} if failed else {}
             found = cls(
                 said["id"], from_json(said["arm"]), said["index"], said["reason"], said["seq"],
                 said["deadline"], from_json(said["shadow"]), said["lease"], payload,
@@ -251,7 +255,7 @@ _COUNTS = "turn", "pending", "unreported"
 _CHOICE = "arm", "score", "rival", "margin"
 _TERMS = "value", "floor", "hold", "deposit"
 _INTERVAL = *_TERMS, "upper", "lost", "whole"
-_KEPT = *_COUNTS, "choice", *_INTERVAL, "loss"
+_KEPT = *_COUNTS, "choice", *_INTERVAL, "loss", "fault"
 """What a play keeps of its decision's payload."""
 _FORM: dict[str, type | UnionType] = {
     "id": str, "arm": object, "index": int, "reason": str, "slack": str, "worst_case": str,
@@ -260,6 +264,7 @@ _FORM: dict[str, type | UnionType] = {
 _NUMBERS: dict[str, type | UnionType] = {
     **dict.fromkeys((*_BOOKS, *_COUNTS), int), "terms": dict, "choice": dict | None,
 }  # fmt: skip
+_FAULT: dict[str, type | UnionType] = {"fault": str}
 
 
 class OpenPlay(NamedTuple):

@@ -13,7 +13,7 @@ from surefoot.live.fold import counts_of_entry
 
 COUNTED = ("explorations", "open", "expired", "default_plays", "unreported")
 
-NOTED = ("capped", "mismatches")
+NOTED = ("capped", "mismatches", "faults")
 """Counts of what should not be; shown where there is any."""
 
 _SHOWN = {"pending": "open"}
@@ -26,7 +26,8 @@ class Standings:
     ``of`` says of each experiment, by name: ``default``, ``alpha``, ``shadow`` and
     ``learn_missing`` in force, whether it is ``paused``, what it ``earned`` and what was
     ``required`` of it, and how many ``explorations``, ``open``, ``expired``, ``default_plays``,
-    ``unreported``, ``capped`` and ``mismatches`` there are. ``leases`` has how many leases are
+    ``unreported``, ``capped`` and ``mismatches`` there are, and default plays that were so
+    because the policy failed (``faults``). ``leases`` has how many leases are
     ``live`` and the amount ``held`` by them. All of it is plain JSON.
 
     Only the open explorations and the live leases are kept in memory, so entries can be streamed,
@@ -79,6 +80,8 @@ class Standings:
             if payload.get("lease") in self._leases:
                 self._leases[payload["lease"]] -= payload["hold"]
         counts = counts_of_entry(kind, payload, entry.play in self._open)
+        if kind == "decision.defaulted" and "fault" in payload:
+            counts = (*counts, ("faults", 1))
         if kind.startswith(_REPORTS):
             asked = payload.get("asked", 0)
             counts = (*counts, ("required", asked), ("earned", asked))

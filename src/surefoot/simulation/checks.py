@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._exact import INT64_MAX, PLAYS, Unit, shown
 from surefoot.agents.agent import Agent
+from surefoot.agents.faults import RAISE
 from surefoot.environments import Environment
 from surefoot.environments._kernels import draws_for
 from surefoot.environments._table import TableRecord
@@ -42,7 +43,8 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
     where it (or the policy itself) overrides a method the kernels stand for; of an environment,
     where it overrides ``pull`` or f; of a floor, unless it names ``plain`` again. The floor must
     be one that the engine's gates keep, and the step between the units of draws, books and the
-    policy's scale one of the engine's numbers.
+    policy's scale one of the engine's numbers. Kernels of one's own may fail in compiled code,
+    where no fault is caught.
     """
     floor = agent.floor
     return (
@@ -50,6 +52,7 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
         and _keeps(agent)
         and _competes_steadily(agent, environment)
         and _speaks_kernel(agent.policy)
+        and (agent.on_fault == RAISE or type(agent.policy).__module__.startswith("surefoot."))
         and draws_for(environment)
         and getattr(environment, "f", None) is None
         and 10 ** abs(floor.places - environment.places) <= INT64_MAX
