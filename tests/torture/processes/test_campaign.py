@@ -41,15 +41,15 @@ def killed(kills, *words):
 
 
 def test_what_was_acknowledged_survives_kills_on_sqlite():
-    killed(120)
+    killed(60)
 
 
 def test_what_was_acknowledged_survives_kills_on_postgres(database):
-    killed(40, "--store", database)
+    killed(20, "--store", database)
 
 
 def test_what_was_acknowledged_under_a_lease_survives_kills():
-    killed(40, "--leases")
+    killed(20, "--leases")
 
 
 @pytest.mark.slow
@@ -94,8 +94,8 @@ def test_stopped_processes_that_share_a_file_keep_the_floor():
 
 
 def test_a_process_that_wakes_up_after_its_lease_was_forfeited_keeps_the_floor():
-    report = campaign("--plays", 120, "--workers", 3, "--leases")
-    assert report["plays"] == 360
+    report = campaign("--plays", 60, "--workers", 3, "--leases")
+    assert report["plays"] == 180
 
 
 def test_a_server_that_is_restarted_under_load_loses_nothing():
