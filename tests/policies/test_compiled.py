@@ -79,11 +79,17 @@ def test_index_policies_in_lockstep(make, wrappers, n_arms, delay, seed):
         assert chosen == expected
         assert [type(one) for one in chosen] == [int, float]
         waiting.append(chosen[0])
+        if seed % 3:
+            compiled.opened(chosen[0], None)
+            plain.opened(chosen[0], None)
         while len(waiting) > delay:
             arm, reward = waiting.pop(0), float(rng.choice(rewards))
             assert compiled.pledge(arm) == plain.pledge(arm)
             compiled.update(arm, reward, None)
             plain.update(arm, reward, None)
+            if seed % 3:
+                compiled.closed(arm, None)
+                plain.closed(arm, None)
     assert json.loads(json.dumps(compiled.state())) == plain.state()
 
 

@@ -35,16 +35,23 @@ def full(policy: IndexPolicy, turn: int, allowed=None):
 @pytest.mark.parametrize("rewards", REWARDS.values(), ids=list(REWARDS))
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
 @settings(max_examples=30, deadline=None)
-@given(n_arms=st.integers(1, 12), delay=st.integers(0, 30), seed=st.integers(0, 2**32 - 1))
-def test_every_decision_is_that_of_the_full_argmax(make, rewards, n_arms, delay, seed):
+@given(
+    n_arms=st.integers(1, 12), delay=st.integers(0, 30), opens=st.booleans(),
+    seed=st.integers(0, 2**32 - 1),
+)  # fmt: skip
+def test_every_decision_is_that_of_the_full_argmax(make, rewards, n_arms, delay, opens, seed):
     rng, policy, waiting = random.Random(seed), make(n_arms), []
     for turn in range(1, 150):
         expected = full(policy, turn)
         assert policy.best(None, None) == expected
         waiting.append(expected[0])
+        if opens:
+            policy.opened(expected[0], None)
         while len(waiting) > delay or (waiting and rng.random() < 0.1):
             arm = waiting.pop(rng.randrange(len(waiting)))
             policy.update(arm, rng.choice(rewards), None)
+            if opens:
+                policy.closed(arm, None)
         if rng.random() < 0.02:
             saved = json.loads(json.dumps(policy.state()))
             policy = make(n_arms)
@@ -135,11 +142,11 @@ def test_a_state_is_a_copy():
     policy = UCB1(2)
     state = policy.state()
     policy.update(0, 1.0, None)
-    assert state == {"turns": 0, "arms": [[0, 0], [0, 0]]}
+    assert state == {"turns": 0, "arms": [[0, 0], [0, 0], [0, 0]]}
     other = UCB1(2)
     other.restore(state)
     other.update(0, 1.0, None)
-    assert state["arms"] == [[0, 0], [0, 0]]
+    assert state["arms"] == [[0, 0], [0, 0], [0, 0]]
 
 
 def test_settings_build_the_same_policy():

@@ -62,7 +62,7 @@ def test_the_dispatchers_call_the_kernels_of_the_record():
     record = Table((1.0, 2.0))
     state = registry.init(record, 2)
     registry.update(record, state, 1, 0.25)
-    assert state == ([0, 1], [0, 250_000_000])
+    assert state == ([0, 1], [0, 250_000_000], [0, 0])
     assert registry.scale(record, 5) == 0.0
     assert registry.index(record, state, 1, 0.5, 0.0) == 2.5
     assert registry.pledge(record, state, 1) == 0.0
@@ -85,4 +85,4 @@ def test_sums_are_the_same_in_whatever_order_the_rewards_came(rewards):
     for reward in rewards:
         add(None, state, 0, reward)
     exact = sum((Fraction(repr(r)) for r in rewards if r != 1 / 3), Fraction(333_333_333, 10**9))
-    assert state == ([8], [exact * 10**9])
+    assert state == ([8], [exact * 10**9], [0])

@@ -33,7 +33,7 @@ def arms(draw):
 def index(N, S, m, c=0.0, best=-math.inf):
     """The kernel's index of one arm with N plays and a sum of S billionths."""
     record = KLUCBRecord(c)
-    return _index(record, ([N], [S]), 0, _scale(record, m), best)
+    return _index(record, ([N], [S], [0]), 0, _scale(record, m), best)
 
 
 def taught(some, c=0.0):

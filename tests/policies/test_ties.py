@@ -85,7 +85,7 @@ def test_sums_of_squares_are_exact_in_the_units_of_the_books(span):
         tell(agent, 0, agent.floor.unit.decimal(units[-1]))
     base = int(policy.record.unit)
     scaled = [(one - books.low) * base // (books.high - books.low) for one in units]
-    plays, total, high, low = (row[0] for row in policy._lists())
+    plays, total, high, low = (row[0] for row in policy._lists()[:4])
     assert (plays, total) == (300, sum(scaled))
     assert high * base + low == sum(one * one for one in scaled)
     assert 0 <= low < base
@@ -126,9 +126,9 @@ def test_a_saved_agent_goes_on_in_its_units_and_an_older_file_is_converted(name,
     if name == "MVUCB":
         squares = [
             rounded((tall * unit + small) * 10**18, unit**2)
-            for tall, small in zip(*rest, strict=True)
+            for tall, small in zip(*rest[:2], strict=True)
         ]
-        old["arms"][2:] = [[x // 10**9 for x in squares], [x % 10**9 for x in squares]]
+        old["arms"][2:4] = [[x // 10**9 for x in squares], [x % 10**9 for x in squares]]
     del old["unit"]
     again.policy.restore(old)  # as before units: in billionths of the range
     assert again.policy.record.unit == unit

@@ -39,18 +39,35 @@ def _bonus(level: float, plays: int) -> float:
     return math.sqrt(4.0 / plays * math.log(max(1.0, level / plays)))
 
 
-def _init(policy: MOSSRecord, n_arms: int) -> tuple[list[int], list[int], list[float]]:
-    """Counts, exact sums, and each arm's index, which changes with its own plays only."""
-    return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms
+_OPEN = 3
+"""Where open plays stand in the state."""
+
+
+def _init(policy: MOSSRecord, n_arms: int) -> tuple[list[int], list[int], list[float], list[int]]:
+    """Counts, exact sums, each arm's index, which its own plays alone change, and open plays."""
+    return [0] * n_arms, [0] * n_arms, [math.inf] * n_arms, [0] * n_arms
+
+
+@jittable
+def _renew(policy: MOSSRecord, state: Any, k: int) -> None:
+    """Write down an arm's index. Open plays count, with the mean kept, 1/2 before any reward."""
+    told = state[0][k]
+    plays = told + state[_OPEN][k]
+    mean = float(state[1][k]) / policy.unit / told if told > 0 else 0.5
+    state[2][k] = mean + _bonus(policy.level, plays) if plays > 0 else math.inf
 
 
 def _update(policy: MOSSRecord, state: Any, k: int, reward: float) -> None:
     add_units(policy, state, k, reward)
-    plays = state[0][k]
-    state[2][k] = float(state[1][k]) / policy.unit / plays + _bonus(policy.level, plays)
+    _renew(policy, state, k)
 
 
-register(MOSSRecord, IndexKernels(_init, no_scale, kept_index, _update))
+def _opened(policy: MOSSRecord, state: Any, k: int, by: int) -> None:
+    state[_OPEN][k] = max(0, state[_OPEN][k] + by)
+    _renew(policy, state, k)
+
+
+register(MOSSRecord, IndexKernels(_init, no_scale, kept_index, _update, opened=_opened))
 
 
 class UnbalancedMOSS(Comparator):
@@ -62,7 +79,7 @@ class UnbalancedMOSS(Comparator):
     Source: Lattimore 2015, "The Pareto Regret Frontier for Bandits", with the B of Wu et al. 2016,
     as in the author's public C++. Choices of ours: the default's mean is its known mu0, whatever
     its plays really pay; with another reward range alpha*mu0 is taken as a share of its width; a
-    tie with the default is the default.
+    tie with the default is the default. Open plays of an arm count in T_i with its mean kept.
 
     ``horizon``: n, which must be known.
 

@@ -19,7 +19,9 @@ from surefoot.kernels.registry import (
     add_units,
     argmax,
     count_and_sum,
+    count_open,
     no_pledge,
+    plays_and_mean,
     register,
     subtract,
     unit_of,
@@ -27,6 +29,6 @@ from surefoot.kernels.registry import (
 
 __all__ = [
     "IndexKernels", "IndexPolicy", "KernelPolicy", "Kernels", "LineKernels", "NANO", "add_units",
-    "argmax", "beta_quantile", "count_and_sum", "jittable", "no_pledge", "noise", "normal_quantile",
-    "register", "subtract", "uniform", "unit_of",
+    "argmax", "beta_quantile", "count_and_sum", "count_open", "jittable", "no_pledge", "noise",
+    "normal_quantile", "plays_and_mean", "register", "subtract", "uniform", "unit_of",
 ]  # fmt: skip

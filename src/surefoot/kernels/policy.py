@@ -21,7 +21,7 @@ from surefoot.kernels.warm import SHIFT
 
 _FITS = (2**63 - 1) // PLAYS
 """Units whose sum over the plays of the books fits the 64 bits of compiled code."""
-BEST, UPDATE, PLEDGE = range(3)
+BEST, UPDATE, PLEDGE, OPENED = range(4)
 """The compiled wrappers of a policy."""
 POLICIES: dict[str, Any] = {}
 """The policies of this library by name: each registers itself, and ``load`` builds them again."""
@@ -103,7 +103,9 @@ class KernelPolicy(Stateful):
     unit_rewards = True
     contextual = False
     draws: ClassVar[bool] = False
-    kernel_methods: ClassVar[tuple[str, ...]] = ("best", "peek", "update", "pledge", "unit_rewards")
+    kernel_methods: ClassVar[tuple[str, ...]] = (
+        "best", "peek", "update", "pledge", "unit_rewards", "opened", "closed",
+    )  # fmt: skip
     """What the kernels stand for; who overrides one of these is run play by play."""
 
     def __init__(
@@ -116,6 +118,7 @@ class KernelPolicy(Stateful):
         """What its draws are a function of, with the turn and the arm; None before the first."""
         self.record = record
         self.kernels = registry.KERNELS[type(record)]
+        self._deaf = self.kernels.opened is registry.unopened
         self._width = 0
         """How many units the range of rewards spans in an agent's books, once there are such."""
         self._begin(0, self._start())
@@ -202,6 +205,28 @@ class KernelPolicy(Stateful):
         self.kernels.update(self.record, state, arm, new)
         self._begin(self.turns, state)
 
+    def opened(self, arm: int, context: Any) -> None:
+        """Hear that a play of an arm was given out, whose reward is still to come."""
+        self._reopen(arm, 1)
+
+    def closed(self, arm: int, context: Any) -> None:
+        """Hear that such a play waits no longer: its reward came, or will not come."""
+        self._reopen(arm, -1)
+
+    def _reopen(self, arm: int, by: int) -> None:
+        if self._deaf:
+            return
+        compiled = self._compiled
+        if compiled is None:
+            self.kernels.opened(self.record, self._state, arm, by)
+            self._stale.add(arm)
+        elif 0 <= arm < self.n_arms:
+            compiled[OPENED](index(arm), by, *self._parts)
+        else:
+            state = self._lists()
+            self.kernels.opened(self.record, state, arm, by)
+            self._begin(self.turns, state)
+
     def renew(self) -> None:
         """Forget the key of its draws: the next turn takes another from its agent's generator."""
         self.key = None
@@ -234,6 +259,14 @@ class KernelPolicy(Stateful):
         self._begin(int(state["turns"]), rows)
         if self._width:
             self.count_in(self._width)
+
+    def _fitting(self, state: JsonObject) -> tuple[list[Any], ...]:
+        """The lists of a saved state; files older than open plays lack the last one."""
+        rows, start = state[self._saved_as], self._start()
+        counted = not self._deaf or self.kernels.init is registry.count_and_sum
+        if counted and len(rows) == len(start) - 1:
+            rows = [*rows, start[-1]]
+        return super()._fitting({self._saved_as: rows})
 
     def config(self) -> JsonObject:
         """JSON-able settings: the labels and the parameter record."""

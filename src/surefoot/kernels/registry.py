@@ -41,6 +41,10 @@ def unseeded(policy: object, state: object, key: int) -> None:
     """For policies whose updates draw nothing."""
 
 
+def unopened(policy: object, state: object, k: int, by: int) -> None:
+    """For policies to which open plays are nothing."""
+
+
 def one(policy: object) -> int:
     """A turn plays one arm ..."""
     return 1
@@ -70,8 +74,11 @@ class Kernels(NamedTuple):
     ``width(policy)``, how many (base) arms a turn plays at most · ``member(policy, state, k, i)``,
     the i-th of them, -1 behind the last · ``take(policy, state, k, reward)``, never compiled: takes
     out what ``update`` added · ``seed(policy, state, key)``, never compiled: called once before the
-    first turn, leaves in the state what ``update`` needs of the key · ``form``: the name of a
-    structure that a faster loop of the engine knows, see ``simulation.compiled``; empty: none.
+    first turn, leaves in the state what ``update`` needs of the key · ``opened(policy, state, k,
+    by)``: a play of one (base) arm was given out and its reward is still to come (``by`` = 1), or
+    waits no longer (-1); the loops of ``simulation`` whose rewards come at once do not call it ·
+    ``form``: the name of a structure that a faster loop of the engine knows, see
+    ``simulation.compiled``; empty: none.
     """
 
     init: Callable[..., Any]
@@ -82,6 +89,7 @@ class Kernels(NamedTuple):
     member: Callable[..., Any] = itself
     take: Callable[..., Any] = subtract
     seed: Callable[..., Any] = unseeded
+    opened: Callable[..., Any] = unopened
     form: str = ""
 
 
@@ -114,15 +122,15 @@ def register(
         KERNELS[record] = kernels
         return
     INDEX_KERNELS[record] = kernels
-    init, _, _, update, pledge, take = kernels
-    KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take)
+    init, _, _, update, pledge, take, opened = kernels
+    KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take, opened=opened)
     if lines is not None:
         LINE_KERNELS[record] = lines
 
 
 _ARGUMENTS = {
     "init": 2, "best": 6, "scale": 2, "index": 5, "update": 4, "pledge": 3, "width": 1, "member": 4,
-    "take": 4, "seed": 3,
+    "take": 4, "seed": 3, "opened": 4,
 }  # fmt: skip
 """How many arguments each kernel takes."""
 
@@ -169,13 +177,18 @@ def member(policy: Any, state: Any, k: int, i: int) -> Any:
     return KERNELS[type(policy)].member(policy, state, k, i)
 
 
+def opened(policy: Any, state: Any, k: int, by: int) -> None:
+    """As ``Kernels.opened``, of the class of the record."""
+    KERNELS[type(policy)].opened(policy, state, k, by)
+
+
 class IndexKernels(NamedTuple):
     """The text of an index policy: each arm is scored by itself, and the first largest is played.
 
     ``init(policy, n_arms) -> tuple of lists``, one entry an arm · ``scale(policy, m) -> s``, what
     all arms share at turn m, never falling · ``index(policy, state, k, s, best) -> y``, never
     falling as s grows; where y is certainly not above ``best`` any number not above it may be
-    returned · ``update`` and ``pledge`` as in ``Kernels`` ·
+    returned · ``update``, ``pledge`` and ``opened`` as in ``Kernels`` ·
     ``take(policy, state, k, reward)``, never compiled, takes out what ``update`` added to the
     counts and sums of arm k.
     """
@@ -186,6 +199,7 @@ class IndexKernels(NamedTuple):
     update: Callable[..., Any]
     pledge: Callable[..., Any] = no_pledge
     take: Callable[..., Any] = subtract
+    opened: Callable[..., Any] = unopened
 
 
 INDEX_KERNELS: dict[type, IndexKernels] = table()
@@ -282,9 +296,32 @@ def write(policy: Any, state: Any, k: int, known: Any) -> None:
     LINE_KERNELS[type(policy)].write(policy, state, k, known)
 
 
-def count_and_sum(policy: object, n_arms: int) -> tuple[list[int], list[int]]:
-    """State of a policy that needs each arm's plays N and exact sum of rewards S."""
-    return [0] * n_arms, [0] * n_arms
+def count_and_sum(policy: object, n_arms: int) -> tuple[list[int], list[int], list[int]]:
+    """State of a policy that needs each arm's rewards N, their exact sum S, and open plays O.
+
+    O stays 0 without ``count_open`` among the kernels.
+    """
+    return [0] * n_arms, [0] * n_arms, [0] * n_arms
+
+
+@jittable
+def count_open(policy: object, state: Any, k: int, by: int) -> None:
+    """The ``opened`` that goes with ``count_and_sum``: one open play of arm k more, or less.
+
+    A play given out before its policy heard of such things is closed without having been opened.
+    """
+    state[2][k] = max(0, state[2][k] + by)
+
+
+@jittable
+def plays_and_mean(policy: Any, state: Any, k: int) -> tuple[int, float]:
+    """Arm k's plays, the open ones too, and the mean of its rewards so far: 1/2 before the first.
+
+    Ours: an open play narrows the confidence bound as if its reward were the mean.
+    """
+    n = state[0][k]
+    mean = float(state[1][k]) / policy.unit / n if n > 0 else 0.5
+    return n + state[2][k], mean
 
 
 def unit_of(width: int) -> float:

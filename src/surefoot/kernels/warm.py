@@ -19,7 +19,7 @@ from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry
 from surefoot.kernels.noise import wrap
-from surefoot.kernels.registry import MARGIN, index, pledge, scale, update
+from surefoot.kernels.registry import MARGIN, index, opened, pledge, scale, unopened, update
 from surefoot.kernels.registry import best as registry_best
 
 
@@ -92,6 +92,13 @@ def learn(policy: Any, state: Any, ceilings: Any, k: int, reward: float) -> None
     ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
 
 
+@jittable
+def reopen(policy: Any, state: Any, ceilings: Any, k: int, by: int) -> None:
+    """One open play of an arm more or less, and the arm's new ceiling."""
+    opened(policy, state, k, by)
+    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
+
+
 SHIFT = 6
 """Ceilings are drawn up for the next m/64 turns: wider ones let more arms through, narrower ones
 are drawn up more often."""
@@ -103,8 +110,9 @@ _CHOICE = "Tuple((int64, float64))"
 def _of_record(record: type) -> Live | None:
     """The wrappers of a record of plain numbers, made from its fields; None for any other.
 
-    ``best(turn, key, fields, state, ceilings)``, ``update(arm, reward, fields, state, ceilings)``
-    and ``pledge(arm, fields, state, ceilings)``: fields as a tuple, the lists of the state as a
+    ``best(turn, key, fields, state, ceilings)``, ``update(arm, reward, fields, state, ceilings)``,
+    ``pledge(arm, fields, state, ceilings)`` and, of policies that hear of open plays,
+    ``opened(arm, by, fields, state, ceilings)``: fields as a tuple, the lists of the state as a
     tuple of arrays. ``best`` of an index policy takes no key.
     """
     kinds = get_type_hints(record).values()
@@ -132,19 +140,27 @@ def _of_record(record: type) -> Live | None:
     def pledged(arm: int, fields: Any, state: Any, ceilings: Any) -> Any:
         return pledge(record(*fields), state, arm)
 
-    texts: Any = (drawn, told, pledged)
+    def waiting(arm: int, by: int, fields: Any, state: Any, ceilings: Any) -> None:
+        opened(record(*fields), state, arm, by)
+
+    def awaited(arm: int, by: int, fields: Any, state: Any, ceilings: Any) -> None:
+        reopen(record(*fields), state, ceilings, arm, by)
+
+    texts: Any = (drawn, told, pledged, waiting)
     key = "uint64, "
     if record in registry.INDEX_KERNELS:
-        texts, key = (best, learned, pledged), ""  # each argument takes its time to cross
+        texts, key = (best, learned, pledged, awaited), ""  # each argument takes its time to cross
     for text in texts:
         # The name of the file that it is kept in, and whose text it was made from.
         text.__module__ = record.__module__
         text.__qualname__ = f"{record.__qualname__}.{text.__name__}"
     signatures = (
         f"{_CHOICE}(int64, {key}{rest})", f"void(int64, float64, {rest})",
-        f"float64(int64, {rest})",
+        f"float64(int64, {rest})", f"void(int64, int64, {rest})",
     )  # fmt: skip
-    return Live(record.__name__.removesuffix("Record"), texts, signatures)
+    hears = registry.KERNELS[record].opened is not unopened
+    size = len(texts) if hears else len(texts) - 1
+    return Live(record.__name__.removesuffix("Record"), texts[:size], signatures[:size])
 
 
 def wrappers() -> dict[type, Live]:
@@ -214,7 +230,7 @@ def teach() -> None:
     from numba.extending import overload
 
     for table, names in (
-        (registry.KERNELS, ("best", "update", "pledge", "width", "member")),
+        (registry.KERNELS, ("best", "update", "pledge", "width", "member", "opened")),
         (registry.INDEX_KERNELS, ("scale", "index")),
         (registry.LINE_KERNELS, registry.LineKernels._fields),
     ):

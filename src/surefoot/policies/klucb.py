@@ -15,6 +15,8 @@ from surefoot.kernels.registry import (
     IndexKernels,
     add_units,
     count_and_sum,
+    count_open,
+    plays_and_mean,
     register,
 )
 
@@ -38,10 +40,9 @@ def _scale(policy: KLUCBRecord, m: int) -> Any:
 
 
 def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> Any:
-    plays = state[0][k]
+    plays, p = plays_and_mean(policy, state, k)
     if plays == 0:
         return math.inf
-    p = float(state[1][k]) / policy.unit / plays
     level = s / plays
     if level <= 0.0 or p >= 1.0:
         return p
@@ -76,7 +77,7 @@ def _kl(p: float, q: float) -> float:
     return total
 
 
-register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units))
+register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open))
 
 
 class KLUCB(IndexPolicy):
@@ -86,7 +87,8 @@ class KLUCB(IndexPolicy):
 
     Source: Garivier and Cappe 2011, Algorithm 1; c = 0 is what they recommend in practice, their
     theorem takes c = 3. Ours: ln ln m counts as 0 while m < e; the maximum is found by Newton's
-    steps, to within 1e-12. Ties go to the lowest arm; m counts this policy's own turns.
+    steps, to within 1e-12. Ties go to the lowest arm; m counts this policy's own turns. Open plays
+    count in N_i, with the mean of the rewards that came (1/2 before the first).
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. Raises InvalidInput for an
     empty arm list or a negative c.

@@ -26,6 +26,8 @@ from surefoot.kernels.registry import (
 _SHIFT, _MASK = 31, (1 << 31) - 1
 _HALF, _LOW, _REST = 17, (1 << 17) - 1, (1 << 14) - 1
 """Units are below 2**34, so that a sum of 10**9 fits an int64: so do they times either half."""
+_OPEN = 4
+"""Where open plays stand in the state."""
 _SQUARED = 3.0e9
 """The square of so many units fits an int64."""
 
@@ -42,11 +44,12 @@ class MVUCBRecord(NamedTuple):
 
 
 def _init(policy: MVUCBRecord, n_arms: int) -> Any:
-    """Each arm's plays, exact sum, and exact sum of squares in two digits of base ``unit``.
+    """Each arm's rewards, their exact sum, that of their squares, and its open plays.
 
-    Squares of billionths leave an int64 after nine plays; their digits do not within 10**9.
+    The sum of squares has two digits of base ``unit``: squares of billionths leave an int64 after
+    nine plays; their digits do not within 10**9.
     """
-    return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
+    return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
 
 
 @jittable
@@ -56,12 +59,15 @@ def _scale(policy: MVUCBRecord, m: int) -> Any:
 
 
 def _index(policy: MVUCBRecord, state: Any, k: int, s: float, best: float) -> Any:
-    plays = state[0][k]
+    told, waiting = state[0][k], state[_OPEN][k]
+    plays = told + waiting
     if plays == 0:
         return math.inf
-    mean = float(state[1][k]) / policy.unit / plays
-    square = (float(state[2][k]) + float(state[3][k]) / policy.unit) / policy.unit / plays
-    variance = max(0.0, square - mean * mean)
+    mean, variance = 0.5, 0.0
+    if told > 0:
+        mean = float(state[1][k]) / policy.unit / told
+        square = (float(state[2][k]) + float(state[3][k]) / policy.unit) / policy.unit / told
+        variance = max(0.0, square - mean * mean)
     return policy.rho * mean - variance + (5.0 + policy.rho) * math.sqrt(s / (2.0 * plays))
 
 
@@ -136,6 +142,10 @@ def _update(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     _write(policy, state, k, _square(policy, known, nano))
 
 
+def _opened(policy: MVUCBRecord, state: Any, k: int, by: int) -> None:
+    state[_OPEN][k] = max(0, state[_OPEN][k] + by)
+
+
 def _take(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
     subtract(policy, state, k, reward)
     base, units = int(policy.unit), math.floor(reward * policy.unit + 0.5)
@@ -144,7 +154,7 @@ def _take(policy: MVUCBRecord, state: Any, k: int, reward: float) -> None:
 
 register(
     MVUCBRecord,
-    IndexKernels(_init, _scale, _index, _update, take=_take),
+    IndexKernels(_init, _scale, _index, _update, take=_take, opened=_opened),
     LineKernels(_rise, _line, _read, _gain, _square, _above, _write),
 )
 
@@ -158,7 +168,8 @@ class MVUCB(IndexPolicy):
     Source: Du, Wang, Huang 2021, Algorithm MV-CUCB, the argmax line; the radius is that of Sani,
     Lazaric, Munos 2012. It is made for rewards in [0, 1]: those of another range are scaled to
     it, with rho/(r_max-r_min) for rho, which changes no comparison of arms (ours). m counts this
-    policy's own turns.
+    policy's own turns. Open plays count in N_i alone; before the first reward of an arm its mean
+    is taken as 1/2 and its variance as 0 (ours).
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. ``rho`` > 0: the weight of
     the mean. ``reward_range``: bounds of every reward. Both must be those of the floor. Raises
@@ -205,9 +216,10 @@ class MVUCB(IndexPolicy):
         before, base = int(self.record.unit), int(unit)
         squares = [
             rounded((high * before + low) * base**2, before**2)
-            for high, low in zip(*rows[2:], strict=True)
+            for high, low in zip(*rows[2:_OPEN], strict=True)
         ]
-        return plays, sums, [one // base for one in squares], [one % base for one in squares]
+        digits = [one // base for one in squares], [one % base for one in squares]
+        return plays, sums, *digits, rows[_OPEN]
 
     def config(self) -> JsonObject:
         """JSON-able settings; decimals as strings."""

@@ -17,6 +17,8 @@ from surefoot.kernels.registry import (
     LineKernels,
     add_units,
     count_and_sum,
+    count_open,
+    plays_and_mean,
     register,
 )
 
@@ -35,10 +37,10 @@ def _scale(policy: UCB1Record, m: int) -> Any:
 
 
 def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any:
-    plays = state[0][k]
+    plays, mean = plays_and_mean(policy, state, k)
     if plays == 0:
         return math.inf
-    return float(state[1][k]) / policy.unit / plays + math.sqrt(s / plays)
+    return mean + math.sqrt(s / plays)
 
 
 def _rise(policy: UCB1Record, m: int) -> Any:
@@ -73,7 +75,7 @@ def _write(policy: UCB1Record, state: Any, k: int, known: Any) -> None:
 
 register(
     UCB1Record,
-    IndexKernels(count_and_sum, _scale, _index, add_units),
+    IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open),
     LineKernels(_rise, _line, _read, _gain, _square, _above, _write),
 )
 
@@ -99,9 +101,9 @@ class UCB1(IndexPolicy):
     1
 
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time:
-    regret O(sum_i ln T / Delta_i). Does not hold when: rewards drift, or many
-    turns pass before a reward arrives: pending plays do not count, so the same arm is asked for
-    until it answers. At click rates of a percent the radius is far too wide, see ``KLUCB``.
+    regret O(sum_i ln T / Delta_i). Open plays count in N_i, with the mean of the rewards that came
+    (1/2 before the first), so that an arm is not asked for until it answers (ours). Does not hold
+    when: rewards drift. At click rates of a percent the radius is far too wide, see ``KLUCB``.
     """
 
     def __init__(
