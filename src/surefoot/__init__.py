@@ -28,6 +28,7 @@ _HOMES = {
     "Floor": "surefoot.floors",
     "GaussianArms": "surefoot.environments",
     "GenCB": "surefoot.agents",
+    "KLMS": "surefoot.policies",
     "KLUCB": "surefoot.policies",
     "LinUCB": "surefoot.policies",
     "LinearArms": "surefoot.environments",
@@ -85,6 +86,7 @@ __all__ = [
     "Floor",
     "GaussianArms",
     "GenCB",
+    "KLMS",
     "KLUCB",
     "LinUCB",
     "LinearArms",
@@ -155,6 +157,7 @@ if TYPE_CHECKING:
     )
     from surefoot.policies import (
         C2UCB,
+        KLMS,
         KLUCB,
         MVUCB,
         UCB1,

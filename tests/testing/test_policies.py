@@ -51,6 +51,10 @@ CASES = {
     "EpsilonGreedy of losses": Case(
         lambda: sf.EpsilonGreedy(arms=["a", "b"], gap=0.5, c=0.1), reward_range=(-1.5, 0.5)
     ),
+    "KLMS": Case(lambda: sf.KLMS(4), unplayed_first=True),
+    "KLMS of losses": Case(
+        lambda: sf.KLMS(arms=["a", "b"]), reward_range=(-1.5, 0.5), unplayed_first=True
+    ),
     "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
     "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),

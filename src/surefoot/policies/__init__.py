@@ -3,6 +3,7 @@
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
+from surefoot.policies.klms import KLMS
 from surefoot.policies.klucb import KLUCB
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
@@ -13,6 +14,7 @@ from surefoot.policies.ucb1 import UCB1
 
 __all__ = [
     "C2UCB",
+    "KLMS",
     "KLUCB",
     "MVUCB",
     "UCB1",

@@ -48,7 +48,15 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
         return p
     # kl(p, .) grows above p, so one look at ``best`` tells whether this arm can beat it; the
     # margin keeps rounding on the safe side.
-    if p < best < 1.0 and _kl(p, best) > level * (1.0 + 1e-9) + 1e-12:
+    if p < best < 1.0 and bernoulli_kl(p, best) > level * (1.0 + 1e-9) + 1e-12:
+        return p
+    return kl_upper(p, level)
+
+
+@jittable
+def kl_upper(p: float, level: float) -> float:
+    """max{q : kl(p, q) <= level}."""
+    if level <= 0.0 or p >= 1.0:
         return p
     # kl(p, .) is convex: from a q that is too large every Newton step lands above the root. Such
     # a q follows from kl(p, q) >= 2 (q-p)^2, and from kl(p, q) without its term p ln(1/q).
@@ -58,7 +66,7 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
     for _ in range(_STEPS):
         if not p < q < 1.0:
             break
-        step = (_kl(p, q) - level) * q * (1.0 - q) / (q - p)
+        step = (bernoulli_kl(p, q) - level) * q * (1.0 - q) / (q - p)
         if not 1e-13 < step < 1.0:
             break
         q -= step
@@ -66,7 +74,7 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
 
 
 @jittable
-def _kl(p: float, q: float) -> float:
+def bernoulli_kl(p: float, q: float) -> float:
     """Kullback-Leibler divergence of two Bernoulli means p <= q, p < 1; 0 ln 0 = 0."""
     lost = (q - p) / (1.0 - p)
     if lost >= 1.0:
