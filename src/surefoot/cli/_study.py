@@ -15,6 +15,7 @@ import typer
 from typer.core import TyperGroup
 
 from surefoot._types import JsonObject
+from surefoot.cli._better import better
 from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
 from surefoot.cli._terminal import (
     drawing,
@@ -32,7 +33,7 @@ if TYPE_CHECKING:
     from surefoot.study.results import Store
 
 AXES = ("K", "d", "alpha", "rho")
-ALL = "all"
+ALL, BETTER = "all", "better"
 
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
 Resume = Annotated[
@@ -53,7 +54,7 @@ class Studies(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command, and add the options of its panels."""
         name, command, rest = super().resolve_command(ctx, args)
-        if name and command:
+        if name and command and name != BETTER:
             maker = Commands(add_completion=False)
             maker.command()(_with_fields(name))
             made = typer.main.get_command(maker)
@@ -160,6 +161,9 @@ def everything() -> None:
       surefoot study all --runs 2 --horizon 5000
           a quick look
     """
+
+
+app.command(BETTER)(better)
 
 
 def _with_fields(problem: str) -> Callable[..., None]:

@@ -11,8 +11,9 @@ from typing import TYPE_CHECKING
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation.checks import positive
-from surefoot.study import files
+from surefoot.study import better_findings, better_pages, files
 from surefoot.study.backtest import Backtest, BacktestFindings
+from surefoot.study.better import BetterRuns
 from surefoot.study.charts import draw_backtest, draw_outlook
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
@@ -75,6 +76,16 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> Jso
             _write_table(store.folder / "runs.parquet", tables)
         write_json(store.folder / "summary.json", summary)
         write_report(store.folder / "report.html", pages, summary)
+    return summary
+
+
+def write_better(study: BetterRuns) -> JsonObject:
+    """Write figure, page and summary of the runs that are finished; return the summary."""
+    summary, stem = better_findings.found_in(study), study.folder / "better"
+    if summary["families"]:
+        with uninterrupted():
+            better_pages.write_page(summary, stem, better_pages.draw(summary, stem))
+        write_json(study.folder / "better.json", summary)
     return summary
 
 

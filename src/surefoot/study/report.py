@@ -5,8 +5,7 @@ No script, no font and no picture from elsewhere: it can be mailed, printed and 
 
 from __future__ import annotations
 
-from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from html import escape
 from pathlib import Path
 from typing import NamedTuple
@@ -14,6 +13,7 @@ from typing import NamedTuple
 from surefoot._types import JsonObject
 from surefoot.study.files import replacing
 from surefoot.study.findings import FOUND, RULES, UNDECIDED
+from surefoot.study.markup import document, figure, number, spread, table, verdict
 from surefoot.study.numbers import brief, plain
 from surefoot.study.panel import Panel
 from surefoot.study.verdict import EACH, tally
@@ -29,23 +29,6 @@ class Page(NamedTuple):
     """Pictures, and their captions."""
 
 
-_STYLE = """
-:root { color-scheme: light; }
-body { font: 1rem/1.5 "DejaVu Sans", Verdana, sans-serif; color: #222; background: #fff;
-  max-width: 72rem; margin: 0 auto; padding: 1rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid #0072B2; }
-a { color: #004c7a; } img { max-width: 100%; height: auto; } figure { margin: 1rem 0; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
-caption { text-align: left; font-weight: bold; padding: .3rem 0; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid #bbb; text-align: left;
-  vertical-align: top; }
-td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.number span { display: block; color: #555; font-size: .85em; white-space: nowrap; }
-.no { font-weight: bold; background: #FBE9DE; } .open { font-style: italic; background: #EEE; }
-.none { color: #555; }
-@media print { body { max-width: none; padding: 0; font-size: 9pt; }
-  section.panel { break-before: page; } figure, table { break-inside: avoid; } }
-"""
 _OPENING = """<header><h1>Conservative bandits: the study</h1>
 <p>The experiments of Du, Wang and Huang, “A One-Size-Fits-All Solution to Conservative Bandit
 Problems” (AAAI 2021), done again with Surefoot. The paper prints no numbers and is silent on the
@@ -81,12 +64,7 @@ def html(pages: Sequence[Page], summary: JsonObject) -> str:
         f"<main>{_claims(pages)}{''.join(map(_panel, pages))}</main>",
         f"<footer><p>Seed {summary['seed']}. Versions: {escape(versions)}.</p></footer>",
     ]
-    return (
-        '<!DOCTYPE html>\n<html lang="en"><head><meta charset="utf-8">'
-        '<meta name="viewport" content="width=device-width, initial-scale=1">'
-        f"<title>Conservative bandits: the study</title><style>{_STYLE}</style></head>\n"
-        f"<body>{chr(10).join(body)}</body></html>\n"
-    )
+    return document("Conservative bandits: the study", chr(10).join(body))
 
 
 def _link(page: Page) -> str:
@@ -101,31 +79,21 @@ def _claims(pages: Sequence[Page]) -> str:
     """A row a panel, a column a claim."""
     rows = []
     for page in pages:
-        found = {claim["key"]: _verdict(claim["holds"]) for claim in page.found["claims"]}
+        found = {claim["key"]: verdict(claim["holds"]) for claim in page.found["claims"]}
         rows.append([_link(page), *(found.get(key, _NO_RIVAL) for key in RULES)])
     rules = "".join(
         f"<dt>{escape(rule.short)}</dt><dd>{escape(rule.holds)}.</dd>" for rule in RULES.values()
     )
-    table = _table("Which claims hold", ["panel", *(rule.short for rule in RULES.values())], rows)
+    heads = ["panel", *(rule.short for rule in RULES.values())]
     return (
         '<section id="claims"><h2>The paper\'s claims, in our runs</h2>'
         "<p>A claim that does not hold here, or that these runs do not decide, is shown as such; "
         "the numbers stand with each panel. "
-        f"With a longer horizon, or another instance, it may come out otherwise.</p>{table}"
+        "With a longer horizon, or another instance, it may come out otherwise.</p>"
+        f"{table('Which claims hold', heads, rows)}"
         "<h3>When a claim is said to hold, and when it is not decided</h3>"
         f"<dl>{rules}</dl><p>{escape(UNDECIDED)} {EACH}</p></section>"
     )
-
-
-def _verdict(holds: bool | None) -> str:
-    """A cell that colour is not needed for.
-
-    >>> _verdict(True), _verdict(None)
-    ('<td>✓ holds</td>', '<td class="open">? not decided</td>')
-    """
-    if holds is None:
-        return '<td class="open">? not decided</td>'
-    return "<td>✓ holds</td>" if holds else '<td class="no">✗ does not hold</td>'
 
 
 def _panel(page: Page) -> str:
@@ -136,31 +104,20 @@ def _panel(page: Page) -> str:
         f"one who earns exactly the floor has regret {brief(found['baseline_regret'])}"
     )
     numbers = [
-        [escape(agent["name"]), *(_number(_spread(agent[measure])) for measure in heads)]
+        [escape(agent["name"]), *(number(spread(agent[measure])) for measure in heads)]
         for agent in found["agents"]
     ]
     claims = [
-        [escape(claim["claim"]), _verdict(claim["holds"]), f"<td>{escape(claim['found'])}</td>"]
+        [escape(claim["claim"]), verdict(claim["holds"]), f"<td>{escape(claim['found'])}</td>"]
         for claim in found["claims"]
     ]
     about = "The paper's claims about this panel"
+    shown = f"Curves of {', '.join(panel.names())}"
     return (
         f'<section class="panel" id="{panel.name}"><h2>{_heading(panel)}</h2>'
-        f"{''.join(_figure(panel, path, caption) for path, caption in page.figures)}"
-        f"{_table(title, ['agent', *heads.values()], numbers)}"
-        f"{_table(about, ['claim', 'in our runs', 'found'], claims)}{_theory(found)}</section>\n"
-    )
-
-
-def _figure(panel: Panel, path: Path, caption: str) -> str:
-    """A picture and its caption: the picture holds it too, but no one can copy it from there."""
-    data = b64encode(path.read_bytes()).decode("ascii")
-    words = "".join(f"<p>{escape(line)}</p>" for line in caption.splitlines())
-    alt = escape(f"Curves of {', '.join(panel.names())}; the caption below says what is shown.")
-    return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{alt}">'
-        f"<figcaption><details><summary>Caption as text</summary>{words}</details></figcaption>"
-        "</figure>"
+        f"{''.join(figure(path, shown, caption) for path, caption in page.figures)}"
+        f"{table(title, ['agent', *heads.values()], numbers)}"
+        f"{table(about, ['claim', 'in our runs', 'found'], claims)}{_theory(found)}</section>\n"
     )
 
 
@@ -169,8 +126,8 @@ def _theory(found: JsonObject) -> str:
     if "theory" not in found:
         return ""
     guarded, predicted = found["agents"][0], found["theory"]["default_plays"]
-    shown = _spread(predicted) if predicted else "no formula"
-    plays = ["by the horizon", _number(shown), _number(_spread(guarded["default_plays"]))]
+    shown = spread(predicted) if predicted else "no formula"
+    plays = ["by the horizon", number(shown), number(spread(guarded["default_plays"]))]
     rows = []
     for bound in found["theory"]["bounds"]:
         cells = ["void", "", escape(bound.get("void", ""))]
@@ -178,33 +135,8 @@ def _theory(found: JsonObject) -> str:
             kind = "proved" if bound["trusted"] else "order, scaled to end at the curve"
             note = escape(f"{bound['source']}; {bound['note']}")
             cells = [kind, plain(round(bound["regret"])), note]
-        rows.append([escape(bound["agent"]), *map(_number, cells)])
+        rows.append([escape(bound["agent"]), *map(number, cells)])
     heads = ["", "predicted from the unguarded policy", "made"]
-    return _table(f"Default plays of {guarded['name']}", heads, [plays]) + _table(
+    return table(f"Default plays of {guarded['name']}", heads, [plays]) + table(
         "Regret bounds", ["curve", "bound", "value at T", "source"], rows
     )
-
-
-def _table(title: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
-    """A table; a row is the HTML of its heading and ready cells."""
-    top = "".join(f'<th scope="col">{escape(head)}</th>' for head in heads)
-    lines = [f'<tr><th scope="row">{first}</th>{"".join(cells)}</tr>' for first, *cells in rows]
-    named = escape(title, quote=False)
-    return (
-        f'<div class="wide"><table><caption>{named}</caption><thead><tr>{top}</tr></thead>'
-        f"<tbody>{''.join(lines)}</tbody></table></div>"
-    )
-
-
-def _number(cell: str) -> str:
-    return f'<td class="number">{cell}</td>'
-
-
-def _spread(values: dict[str, float]) -> str:
-    """Mean, and least and most below it.
-
-    >>> _spread({"mean": 2.5, "min": 1, "max": 4})
-    '2.5<span>[1, 4]</span>'
-    """
-    mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
-    return f"{mean}<span>[{low}, {high}]</span>"

@@ -25,7 +25,7 @@ if TYPE_CHECKING:
 MANIFEST = "study.json"
 _FORMAT = 2
 _OURS = (MANIFEST, "parts", "summary.json", "runs.parquet", "report.html")
-_DECIDE = ("surefoot", "numpy", "numba")  # a run may come out otherwise under another version
+DECIDE = ("surefoot", "numpy", "numba")  # a run may come out otherwise under another version
 PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
@@ -185,7 +185,7 @@ def _same(theirs: JsonObject, mine: Sweep, made: JsonObject, folder: Path, *, re
                 f"{field} = {', '.join(map(str, value))} differs from the study in {folder}, which "
                 f"has {field} = {', '.join(map(str, other))}; {way}, or give another --out"
             )
-    pairs = [(name, theirs["versions"].get(name), made["versions"].get(name)) for name in _DECIDE]
+    pairs = [(name, theirs["versions"].get(name), made["versions"].get(name)) for name in DECIDE]
     for name, before, now in [*pairs, ("engine", theirs["engine"], made["engine"])]:
         if before != now:
             raise InvalidInput(

@@ -1,0 +1,98 @@
+"""Who plays in ``surefoot study better``: on each problem the printed algorithm and its rivals.
+
+All are guarded alike, by the floor of the printed algorithm and with ``default_competes=False``:
+they differ in the policy alone.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import replace
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
+
+import surefoot as sf
+from surefoot.study.problems import CCCB, MV, LinearPanel
+
+if TYPE_CHECKING:
+    from surefoot.agents.agent import Agent
+    from surefoot.study.panel import Panel
+
+Maker: TypeAlias = Callable[[Any, Any], Any]
+"""From a panel and its environment to a fresh policy. It reads neither means nor the horizon."""
+PRINTED, NAMED, PROVED, OTHER = "printed", "named", "proved", "other"
+
+
+class Rival(NamedTuple):
+    """A policy that plays, and what it plays for."""
+
+    name: str
+    role: str
+    """"printed": the paper's; "named": ours, named before measuring; "proved": the best that has a
+    published guarantee; "other": for comparison."""
+    make: Maker
+
+
+def rivals(problem: str) -> list[Rival]:
+    """Who plays on the panels of a problem, the printed algorithm first.
+
+    >>> [rival.name for rival in rivals("mv") if rival.role == "printed"]
+    ['MV-UCB']
+    """
+    return _RIVALS[problem]
+
+
+def of_role(problem: str, role: str) -> Rival:
+    """The one rival that plays for this on a problem.
+
+    >>> of_role("cmab", "printed").name
+    'UCB1'
+    """
+    (found,) = (rival for rival in rivals(problem) if rival.role == role)
+    return found
+
+
+def guarded(policy: Any, panel: Panel) -> Agent:
+    """A policy under the floor of a panel, gated as the printed algorithm is."""
+    floor: sf.RewardFloor | sf.MeanVarianceFloor
+    if isinstance(panel, MV):
+        floor = sf.MeanVarianceFloor(panel.mu0, panel.alpha, panel.rho, check="paper")
+    else:
+        most = panel.size if isinstance(panel, CCCB) else 1
+        floor = sf.RewardFloor(panel.pays, panel.alpha, (0, most))
+    return sf.GenCB(policy, floor, default_competes=False)
+
+
+def _arms(kind: Callable[..., Any], **options: Any) -> Maker:
+    """A policy that knows the number of arms alone."""
+    return lambda panel, environment: kind(environment.n_arms, **options)
+
+
+def _tight(panel: LinearPanel) -> sf.Ridge:
+    return replace(panel.fitted, noise=0.5, radius="determinant")
+
+
+def _half(panel: LinearPanel) -> sf.Ridge:
+    return replace(panel.fitted, noise=0.5)
+
+
+_BERNOULLI = [
+    Rival("KL-UCB", NAMED, _arms(sf.KLUCB)),
+    Rival("Thompson", PROVED, _arms(sf.Thompson)),
+]
+_RIVALS = {
+    "cmab": [Rival("UCB1", PRINTED, _arms(sf.UCB1)), *_BERNOULLI],
+    "clb": [
+        Rival("LinUCB", PRINTED, lambda p, e: sf.LinUCB(e.X, ridge=p.fitted)),
+        Rival("KL-UCB, no features", NAMED, _arms(sf.KLUCB)),
+        Rival("LinUCB, tight", PROVED, lambda p, e: sf.LinUCB(e.X, ridge=_tight(p))),
+    ],
+    "cccb": [
+        Rival("C2UCB", PRINTED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=p.fitted)),
+        Rival("C2UCB, noise 1/2", NAMED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_half(p))),
+        Rival("C2UCB, tight", PROVED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_tight(p))),
+    ],
+    "mv": [
+        Rival("MV-UCB", PRINTED, lambda p, e: sf.MVUCB(e.n_arms, p.rho)),
+        *_BERNOULLI,
+    ],
+}
