@@ -14,6 +14,7 @@ __version__ = "0.1.0.dev0"
 
 _HOMES = {
     "Ball": "surefoot.policies",
+    "Batched": "surefoot.environments",
     "BernoulliArms": "surefoot.environments",
     "BetaArms": "surefoot.environments",
     "C2UCB": "surefoot.policies",
@@ -22,6 +23,8 @@ _HOMES = {
     "CLUCB2": "surefoot.comparators",
     "CombinatorialArms": "surefoot.environments",
     "ConUCB": "surefoot.comparators",
+    "Delayed": "surefoot.environments",
+    "Drifting": "surefoot.environments",
     "EmpiricalArms": "surefoot.environments",
     "Enumerated": "surefoot.oracles",
     "EpsilonGreedy": "surefoot.policies",
@@ -72,6 +75,7 @@ _MOVED = dict.fromkeys(
 
 __all__ = [
     "Ball",
+    "Batched",
     "BernoulliArms",
     "BetaArms",
     "C2UCB",
@@ -80,6 +84,8 @@ __all__ = [
     "CLUCB2",
     "CombinatorialArms",
     "ConUCB",
+    "Delayed",
+    "Drifting",
     "EmpiricalArms",
     "Enumerated",
     "EpsilonGreedy",
@@ -136,9 +142,12 @@ if TYPE_CHECKING:
     )
     from surefoot.comparators import C3UCB, CLUCB, CLUCB2, ConUCB
     from surefoot.environments import (
+        Batched,
         BernoulliArms,
         BetaArms,
         CombinatorialArms,
+        Delayed,
+        Drifting,
         EmpiricalArms,
         GaussianArms,
         LinearArms,

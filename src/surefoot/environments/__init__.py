@@ -1,9 +1,12 @@
 """Environments: where rewards come from; they alone know the regret."""
 
 from surefoot.environments.base import Environment
+from surefoot.environments.batched import Batched
 from surefoot.environments.bernoulli import BernoulliArms
 from surefoot.environments.beta import BetaArms
 from surefoot.environments.combinatorial import CombinatorialArms
+from surefoot.environments.delayed import Delayed
+from surefoot.environments.drifting import Drifting
 from surefoot.environments.empirical import EmpiricalArms
 from surefoot.environments.gaussian import GaussianArms
 from surefoot.environments.linear import LinearArms
@@ -16,9 +19,12 @@ from surefoot.environments.mean_variance import (
 from surefoot.environments.replay import ReplayLog
 
 __all__ = [
+    "Batched",
     "BernoulliArms",
     "BetaArms",
     "CombinatorialArms",
+    "Delayed",
+    "Drifting",
     "EmpiricalArms",
     "Environment",
     "GaussianArms",

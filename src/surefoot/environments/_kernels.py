@@ -13,6 +13,8 @@ from surefoot._jit import table
 
 DRAWS: dict[type, Callable[..., Any]] = table()
 PULLS: dict[type, Callable[..., Any]] = {}
+WRAPPERS: set[type] = set()
+"""Environments that pay what the one inside pays."""
 
 
 def register(record: type, draw_kernel: Callable[..., Any], pull: Callable[..., Any]) -> None:
@@ -25,6 +27,8 @@ def register(record: type, draw_kernel: Callable[..., Any], pull: Callable[..., 
 
 def draws_for(environment: Any) -> bool:
     """Whether the kernel of its record draws what the environment's own ``pull`` would pay."""
+    while type(environment) in WRAPPERS:  # which only say when a reward comes
+        environment = environment.env
     pull, record = environment.pull, type(environment.record)
     return (
         record in PULLS

@@ -20,6 +20,11 @@ class Environment(Protocol):
     ``means``, ``variances``: the true ones of each arm. ``best``: the true mean of the best regular
     action. ``record``: the parameters of its draw kernel, which gives the same rewards in units of
     10**-places; None if there is none: the simulator then pulls, play by play.
+
+    Optional: ``arrival(key, play)``, the play (``play`` itself or a later one) after which the
+    reward of ``play`` is known; and ``drifts = True`` of one whose arms change: its ``pull`` and
+    ``value`` take the play's number as a last argument, and ``best_at(play)`` is the true mean of
+    the best regular action then. ``Delayed`` and ``Drifting`` have them.
     """
 
     n_arms: int

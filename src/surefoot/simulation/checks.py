@@ -36,6 +36,21 @@ def positive(number: Any, what: str) -> int:
     return int(number)
 
 
+def drifts(environment: Any) -> bool:
+    """Whether the arms change with the play's number."""
+    return bool(getattr(environment, "drifts", False))
+
+
+def timed(environment: Any) -> bool:
+    """Whether a reward or its arrival depends on the play's number, so that no turns are shared."""
+    return hasattr(environment, "arrival") or drifts(environment)
+
+
+def default_mean(agent: Agent) -> float:
+    """What the default is worth to the regret; -inf without a floor, which then has no default."""
+    return float(agent.floor.default) if agent.measured else -math.inf
+
+
 def has_kernels(agent: Agent, environment: Environment) -> bool:
     """Whether the engine's text is what this agent does; else it is driven play by play.
 
@@ -133,7 +148,7 @@ def check_environment(environment: Any) -> None:
     lacks = [name for name in _OF_ENVIRONMENTS if not hasattr(environment, name)]
     lacks += [
         f"{name}(...)"
-        for name in ("pull", "value")
+        for name in ("pull", "value", *(("best_at",) if drifts(environment) else ()))
         if not callable(getattr(environment, name, None))
     ]
     if lacks or isinstance(environment, type):
@@ -221,6 +236,11 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
         raise InvalidInput(
             f"{who} keeps mean-variance books of {floor.places} places and the "
             f"environment pays in {environment.places}; give its floor as many"
+        )
+    if floor.rho is not None and drifts(environment):
+        raise InvalidInput(
+            f"{who} has a mean-variance floor, whose regret is against arms of one mean and "
+            "variance, and the environment drifts; give it a RewardFloor"
         )
     low, high = floor.reward_range
     least, most = bounds(environment)

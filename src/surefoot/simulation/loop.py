@@ -40,6 +40,8 @@ COLUMNS = 7
 # one, the true mean, its square, and the variance.
 GAP, MEAN, SQUARE, VARIANCE = range(4)
 SUMS = 4
+# One more sum where the arms drift: how far the default plays are below the best of their play.
+DEFAULT = 4
 
 
 class Trace(NamedTuple):
@@ -49,16 +51,16 @@ class Trace(NamedTuple):
     """Shape (checkpoints, 7): play, default plays so far, slack, least slack so far, plays with
     slack below zero so far, row number, arm of this play (-1: the default, 0: a super arm)."""
     losses: Floats
-    """Shape (checkpoints, 4): what the regrets are made of."""
+    """Shape (checkpoints, 4), or 5 where the arms drift: what the regrets are made of."""
 
 
-def blank(checkpoints: int) -> Trace:
+def blank(checkpoints: int, sums: int = SUMS) -> Trace:
     """An empty trace to be filled.
 
     >>> blank(2).books.shape, blank(2).losses.shape
     ((2, 7), (2, 4))
     """
-    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, SUMS)))
+    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, sums)))
 
 
 UNGUARDED, ACCOUNT, PLEDGE = 0, 1, 2

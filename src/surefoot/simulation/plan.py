@@ -16,7 +16,14 @@ from surefoot.kernels import registry
 from surefoot.kernels.noise import key_from
 from surefoot.simulation import stepwise
 from surefoot.simulation.calendar import calendar
-from surefoot.simulation.checks import check_agent, check_environment, has_kernels, positive
+from surefoot.simulation.checks import (
+    check_agent,
+    check_environment,
+    default_mean,
+    has_kernels,
+    positive,
+    timed,
+)
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.fast import chunks
 from surefoot.simulation.loop import Block, Ints, Scale, T, Trace
@@ -83,7 +90,7 @@ class Plan:
         """Find who shares a base path, and who is driven play by play."""
         paths: dict[tuple[Any, ...], tuple[BasePath, list[str]]] = {}
         for name, agent in self.agents.items():
-            if has_kernels(agent, self.environment):
+            if has_kernels(agent, self.environment) and not timed(self.environment):
                 path = self._base_path(agent)
                 paths.setdefault(path.key(), (path, []))[1].append(name)
             else:
@@ -92,10 +99,7 @@ class Plan:
 
     def _top(self, agent: Agent) -> float:
         """mu_*: the best regular action, or the default where that is better (ours)."""
-        best = float(self.environment.best)
-        if not agent.measured:  # no floor was given, so there is no default
-            return best
-        return max(best, float(agent.floor.default))
+        return max(float(self.environment.best), default_mean(agent))
 
     def default_gap(self, name: str) -> float:
         """Pseudo-regret of one default play."""

@@ -81,8 +81,10 @@ class Result:
         or t*MV_t; "slack", the reward above the floor, and "minimum_slack", its least value so
         far, are exact up to the conversion to float; "violating_rounds" counts the plays after
         which the slack was below zero. Both look at every play, also of a floor with checkpoints,
-        which may be below zero between them: there look at "slack" at multiples of n. Raises
-        InvalidInput for an agent or a measure that is not here.
+        which may be below zero between them: there look at "slack" at multiples of n. An
+        exploration whose reward is still out counts as played in the regret, and at its worst in
+        what was received and the slack. Where the arms drift, each play is held against the best
+        of its own moment. Raises InvalidInput for an agent or a measure that is not here.
         """
         self._check(name)
         floor = self.plan.agents[name].floor
@@ -113,8 +115,11 @@ class Result:
 
     def _regrets(self, name: str) -> dict[str, Any]:
         """Pseudo-regret of the means and its two parts."""
-        regular = self._losses(name)[:, :, loop.GAP]
+        losses = self._losses(name)
+        regular = losses[:, :, loop.GAP]
         default = self._books(name)[:, :, loop.DEFAULTS] * self.plan.default_gap(name)
+        if losses.shape[-1] > loop.DEFAULT:  # the arms drift, and with them the gap
+            default = losses[:, :, loop.DEFAULT]
         both = regular + default
         return {
             "regret": both,

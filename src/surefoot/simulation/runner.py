@@ -66,9 +66,12 @@ def simulate(
     >>> result.summary()["GenCB"]["violating_rounds"]["max"]
     0
 
-    Holds when: every play is reported before the next decision; a run depends on the seed and its
-    number alone. Does not hold when: a policy of yours keeps a random generator of its own: use
-    the one that ``select`` is handed.
+    Default plays are reported at once, and so are explorations unless the environment says when
+    their rewards arrive (``Delayed``, ``Batched``).
+
+    Holds when: what is decided is played; a run depends on the seed and its number alone. Does not
+    hold when: a policy of yours keeps a random generator of its own: use the one that ``select``
+    is handed.
     """
     if progress is not None and not callable(progress):
         raise InvalidInput(

@@ -14,8 +14,8 @@ from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.simulation.checks import finite
-from surefoot.simulation.loop import SUMS, Ints, Trace, blank, lose
+from surefoot.simulation.checks import default_mean, drifts, finite
+from surefoot.simulation.loop import DEFAULT, SUMS, Ints, Trace, blank, lose
 
 
 class Stopped(Exception):
@@ -29,46 +29,67 @@ def drive(
     """One run of a copy of ``agent``: select, pull, update; the default is reported at once.
 
     Slow, and open to every policy; the noise is the engine's, so an agent the engine can run
-    makes the same plays here. ``top``: mu_*, the regret is against it. ``stream`` feeds the
-    policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
+    makes the same plays here. Where an environment says when rewards arrive, those of one play
+    are reported behind it in the order of their decisions, and what is not due by the horizon
+    stays open. ``top``: mu_*, the regret is against it, unless the arms drift. ``stream`` feeds
+    the policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
     reward outside the environment's range.
     """
     agent, paid_range = _copied(agent), bounds(environment)
     agent.rng = np.random.default_rng(stream)
-    books, trace = agent.books, blank(len(checkpoints))
-    least, below, spot, losses = INT64_MAX, 0, 0, [0.0] * SUMS
+    judge = _Judge(agent, environment, top)
+    books, trace = agent.books, blank(len(checkpoints), len(judge.losses))
+    least, below, spot = INT64_MAX, 0, 0
+    waiting: dict[int, list[tuple[Play, int]]] = {}
     for t in range(1, int(checkpoints[-1]) + 1):
         if stopped():
             raise Stopped
         play = agent.select()
+        judge.see(play, t)
         if play.is_default:
             agent.update(play)
         else:
-            agent.update(play, **_paid(agent, play, environment, key, paid_range))
-            _lose(losses, top, environment, agent.actions.action(play.index, play.arm))
+            waiting.setdefault(_due(environment, key, t), []).append((play, t))
+        for one, decided in waiting.pop(t, ()):
+            agent.update(one, **_paid(agent, one, environment, key, decided, paid_range))
         slack = books.account.available
         least = min(least, slack)
         below += slack < 0
         if t == checkpoints[spot]:
             trace.books[spot] = t, books.default_plays, slack, least, below, spot, play.index
-            trace.losses[spot] = losses
+            trace.losses[spot] = judge.losses
             spot += 1
     return trace
 
 
+def _due(environment: Any, key: int, t: int) -> int:
+    """After which play the reward of play t is known."""
+    if not hasattr(environment, "arrival"):
+        return t
+    due = environment.arrival(key, t)
+    if isinstance(due, bool) or not isinstance(due, int | np.integer) or due < t:
+        raise InvalidInput(
+            f"arrival({key}, {t}) of the environment is {shown(due)}; it must be the number of "
+            f"play {t} or of a later one"
+        )
+    return int(due)
+
+
 def _paid(
-    agent: Agent, play: Play, environment: Environment, key: int, paid_range: tuple[Any, Any]
-) -> dict[str, Any]:
-    """What the environment pays for a play, as ``update`` takes it."""
+    agent: Agent, play: Play, environment: Environment, key: int, t: int,
+    paid_range: tuple[Any, Any],
+) -> dict[str, Any]:  # fmt: skip
+    """What the environment pays for play t, as ``update`` takes it."""
     low, high = paid_range
+    moment = (t,) if drifts(environment) else ()
     action: Any = agent.actions.action(play.index, play.arm)
     if agent.actions.semi_bandit:
-        parts = tuple(environment.pull(key, play.turn, arm) for arm in action)
+        parts = tuple(environment.pull(key, play.turn, arm, *moment) for arm in action)
         exact_parts = tuple(exact(part, f"the environment's pull for {action}") for part in parts)
         reward = agent.actions.super_arm_reward(exact_parts)
         report: dict[str, Any] = {"base_rewards": parts}
     else:
-        reward = environment.pull(key, play.turn, action)
+        reward = environment.pull(key, play.turn, action, *moment)
         report = {"reward": reward}
     if not low <= exact(reward, f"the environment's pull of arm {action}") <= high:
         raise InvalidInput(
@@ -78,11 +99,31 @@ def _paid(
     return report
 
 
-def _lose(losses: list[float], top: float, environment: Environment, action: Any) -> None:
-    """Add one regular play to the sums that the regrets are made of."""
-    mean = finite(environment.value(action), f"value({action}) of the environment")
-    arms = action if isinstance(action, tuple) else (action,)
-    lose(losses, top, mean, float(sum(environment.variances[arm] for arm in arms)))
+class _Judge:
+    """The sums that the regrets of one agent are made of."""
+
+    def __init__(self, agent: Agent, environment: Any, top: float) -> None:
+        self._agent, self._environment, self._top = agent, environment, top
+        self._drifts = drifts(environment)
+        self._default = default_mean(agent)
+        self.losses = [0.0] * (SUMS + self._drifts)
+
+    def see(self, play: Play, t: int) -> None:
+        """Add play t."""
+        environment, top = self._environment, self._top
+        moment = (t,) if self._drifts else ()
+        if self._drifts:
+            best = finite(environment.best_at(t), f"best_at({t}) of the environment")
+            top = max(best, self._default)
+        if play.is_default:
+            if self._drifts:
+                self.losses[DEFAULT] += top - self._default
+            return
+        action: Any = self._agent.actions.action(play.index, play.arm)
+        what = ", ".join(map(str, (action, *moment)))
+        mean = finite(environment.value(action, *moment), f"value({what}) of the environment")
+        arms = action if isinstance(action, tuple) else (action,)
+        lose(self.losses, top, mean, float(sum(environment.variances[arm] for arm in arms)))
 
 
 def _copied(agent: Agent) -> Agent:
