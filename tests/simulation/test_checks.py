@@ -9,6 +9,7 @@ import pytest
 import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from learners import Counter
+from surefoot._jit import TABLES
 from surefoot.errors import InvalidInput
 from surefoot.kernels import IndexKernels, IndexPolicy, add_units, count_and_sum, register
 from surefoot.simulation.loop import ARM, GAP, T
@@ -107,6 +108,28 @@ def test_two_records_of_one_name_are_not_taken_for_one_another():
     for engine in ("plain", "compiled"):
         played = made.run(0, choose(engine))
         assert [set(played[name].books[:, ARM]) for name in agents] == [{1}, {0}]
+
+
+class SpelledRecord(NamedTuple):
+    unit: float = 1e9
+
+
+def test_kernels_that_numba_refuses_are_named_and_run_as_plain_text():
+    def index(policy, state, k, s, best):
+        return float(eval(str(k)))
+
+    kernels = IndexKernels(count_and_sum, lambda policy, m: 1.0, index, add_units)
+    register(SpelledRecord, kernels)
+    agents = {"it": sf.Plain(IndexPolicy(SpelledRecord(), 2))}
+    asked = agents, ENVIRONMENT, 20, 1, 0
+    said = r'numba cannot compile .*SpelledRecord: kernels call only .* engine="plain"'
+    try:
+        with pytest.raises(InvalidInput, match=said):
+            sf.simulate(*asked, engine="compiled")
+        assert sf.simulate(*asked, engine="plain").summary()["it"]
+    finally:
+        for table in TABLES:
+            table.pop(SpelledRecord, None)
 
 
 def test_an_environment_without_a_kernel_pays_the_same_play_by_play():

@@ -201,11 +201,17 @@ def warm_up() -> list[str]:
             _READY[kind] = tuple(one.get_overload(types) for one, types in pairs)
     if failed:
         raise InvalidInput(
-            f"numba cannot compile {', '.join(failed)}: kernels call only each other and helpers "
-            "marked @jittable, read only fields that the record has, and work on numbers and their "
-            "lists alone; all other policies are compiled, these run as plain Python"
+            f"{uncompilable(*failed)}; all other policies are compiled, these run as plain Python"
         ) from next(iter(failed.values()))
     return anew
+
+
+def uncompilable(*kinds: str) -> str:
+    """What is said of records whose kernels numba refuses."""
+    return (
+        f"numba cannot compile {', '.join(kinds)}: kernels call only each other and helpers marked "
+        "@jittable, read only fields that the record has, and work on numbers and their lists alone"
+    )
 
 
 def arrays(rows: Any) -> tuple[Any, ...] | None:

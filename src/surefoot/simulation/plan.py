@@ -14,6 +14,7 @@ from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry
 from surefoot.kernels.noise import key_from
+from surefoot.kernels.warm import uncompilable
 from surefoot.simulation import stepwise
 from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import (
@@ -181,10 +182,18 @@ class Plan:
         while any(one.books[T] < self.horizon for one in calendars.values()):
             if stopped():
                 raise stepwise.Stopped
-            driver.walk(
-                path.policy, state, environment.record, key, own, first, path.scale, path.rival,
-                truth, block,
-            )  # fmt: skip
+            try:
+                driver.walk(
+                    path.policy, state, environment.record, key, own, first, path.scale, path.rival,
+                    truth, block,
+                )  # fmt: skip
+            except Exception as error:  # numba may be missing, and has an error for each stage
+                if not type(error).__module__.startswith("numba."):
+                    raise
+                kind = f"{path.kind.__module__}.{path.kind.__qualname__}"
+                raise InvalidInput(
+                    f'{uncompilable(kind)}; mend them, or simulate with engine="plain"'
+                ) from error
             engine.survey(block, pledged, moments)
             for one in calendars.values():
                 one.take(block)
