@@ -157,7 +157,7 @@ class Configuration:
         self.recent: dict[str, Entry] = {}
         self.terms: Entry | None = None if default is None else self.of(said, True)
         agree(said, {} if self.terms else dict.fromkeys((*TERMS, "hold")), self.say)
-        given, settings = part(config, "floor", dict), part(config, "settings", dict)
+        given, settings, policy = (part(config, of, dict) for of in ("floor", "settings", "policy"))
         agree(given, {name: said.get(name) for name in GIVEN}, of="config.floor.")
         low, high = (*part(given, "reward_range", list), None, None)[:2]
         for name, text in {"low": low, "high": high, "reserve": given.get("reserve")}.items():
@@ -166,8 +166,8 @@ class Configuration:
         self.worst = settings.get("learn_missing") == "worst"
         self.shadow, self.window = part(settings, "shadow", bool), settings.get("reward_window")
         must(self.window is None or whole(settings, "reward_window") > 0, "reward_window", 0, "> 0")
-        policy = part(config, "policy", dict)
-        self.arms, self.sums = part(policy, "arms", list), policy.get("kind") == "C2UCB"
+        self.arms, kind = part(policy, "arms", list), policy.get("kind")
+        self.sums = kind in ("C2UCB", "CombLinTS")
 
     def of(self, said: Entry, explores: bool) -> Entry:
         """The terms in force, or of a default that a play brings; what is said must be these."""

@@ -44,6 +44,7 @@ def test_every_policy_of_ours_is_among_them():
         "EpsilonGreedy",
         "KLMS",
         "KLUCB",
+        "LinTS",
         "LinUCB and C2UCB",
         "MOSS",
         "MVUCB",

@@ -5,6 +5,7 @@ from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
 from surefoot.policies.klms import KLMS
 from surefoot.policies.klucb import KLUCB
+from surefoot.policies.lints import CombLinTS, LinTS
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
 from surefoot.policies.options import Ridge
@@ -19,7 +20,9 @@ __all__ = [
     "MVUCB",
     "UCB1",
     "Ball",
+    "CombLinTS",
     "EpsilonGreedy",
+    "LinTS",
     "LinUCB",
     "Policy",
     "Polytope",

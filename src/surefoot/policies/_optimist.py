@@ -1,4 +1,4 @@
-"""What LinUCB and C2UCB share: a ridge regression, a clock, a confidence radius, settings."""
+"""What linear policies share: a ridge regression, a clock, a confidence radius, settings."""
 
 from __future__ import annotations
 
@@ -68,6 +68,13 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
 
 
 _TURN = "float64[::1], float64[::1], int64, float64[::1]"
+SIGNATURES = (
+    f"Tuple((int64, float64))({_TURN})",
+    f"void({_TURN})",
+    f"boolean(int64[::1], {_TURN})",
+    "void(int64, float64, float64[::1], float64[::1])",
+)
+"""Of the wrappers."""
 
 
 class Optimist(Stateful):
@@ -89,8 +96,12 @@ class Optimist(Stateful):
         self.theta_bound, self.feature_bound = filled.theta_bound, filled.feature_bound
         self.noise, self.ridge, self.radius = filled.noise, filled.penalty, str(filled.radius)
         self.growth, self.bias = norm_of(filled, growth)
-        self._compiled = warm.ready(Optimist)
+        self._compiled = self._wrappers()
         self._begin(0, self._start())
+
+    def _wrappers(self) -> warm.Compiled | None:
+        """Of the kernels that score and learn here."""
+        return warm.ready(Optimist)
 
     def _start(self) -> tuple[list[float], ...]:
         return _ridge.fresh(self.d, self.ridge)
@@ -100,11 +111,13 @@ class Optimist(Stateful):
         if self._compiled is None:
             self._state = state
             return
-        determinant = float(self.radius == "determinant")
-        settings = float(self.d), self.ridge, self.noise, self.growth, self.bias, determinant
-        whole = np.array([*settings, *itertools.chain(*state)])
-        self._parts = (whole,)
+        self._parts = (np.array([*self._numbers(), *itertools.chain(*state)]),)
         self._room = np.empty(0)
+
+    def _numbers(self) -> tuple[float, ...]:
+        """What stands before the lists in the array that compiled code is handed."""
+        determinant = float(self.radius == "determinant")
+        return float(self.d), self.ridge, self.noise, self.growth, self.bias, determinant
 
     @property
     def _ridge(self) -> tuple[Any, ...]:
@@ -120,18 +133,22 @@ class Optimist(Stateful):
         return flat.tolist() if self._compiled is None else flat
 
     def _scores(self, features: Any, turn: int) -> Any:
-        """Each row's upper confidence bound at a turn."""
+        """Each row's score at a turn: its upper confidence bound."""
         count = len(features) // self.d
         if self._compiled is None:
             values = [0.0] * count
-            _ridge.scores(self._ridge, features, self.beta(turn), values)
+            self._score(features, turn, values)
             return values
         scores = np.empty(count)
         self._compiled[SCORE](scores, features, turn, *self._parts)
         return scores
 
+    def _score(self, features: Any, turn: int, out: list[float]) -> None:
+        """Write each row's score at a turn to ``out``, in plain Python."""
+        _ridge.scores(self._ridge, features, self.beta(turn), out)
+
     def _foremost(self, features: Any, turn: int) -> tuple[int, float]:
-        """The first row of the largest upper confidence bound at a turn, and that bound."""
+        """The first row of the largest score at a turn, and that score."""
         if self._compiled is None:
             values = self._scores(features, turn)
             chosen = _ridge.first_best(values)
@@ -189,12 +206,5 @@ def reward_given(reward: Any, what: str = "reward") -> float:
 
 
 LIVE[Optimist] = Live(
-    "LinUCB and C2UCB",
-    (_live_choose, _live_scores, _live_top, _live_learn),
-    (
-        f"Tuple((int64, float64))({_TURN})",
-        f"void({_TURN})",
-        f"boolean(int64[::1], {_TURN})",
-        "void(int64, float64, float64[::1], float64[::1])",
-    ),
+    "LinUCB and C2UCB", (_live_choose, _live_scores, _live_top, _live_learn), SIGNATURES
 )

@@ -65,13 +65,18 @@ and room to match in or, but for the costs, to find a path in."""
 
 def _init(policy: C2UCBRecord, n_arms: int) -> Any:
     """The ridge, the base arms' bounds, the super arm, and room."""
+    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room_in(policy)
+
+
+def room_in(policy: Any) -> tuple[list[Any], ...]:
+    """Three lists to find a super arm in."""
     room: tuple[list[Any], ...] = _matching.room(
         policy.rows, policy.columns, policy.k if policy.rows else 0
     )
     if len(policy.order):
         nodes = 1 + int(max(policy.tails.max(), policy.heads.max()))
         room = [0.0], [0.0] * nodes, [0] * nodes
-    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room
+    return room
 
 
 def _best(policy: C2UCBRecord, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
@@ -202,12 +207,12 @@ class C2UCB(Optimist):
 
         Those are the k largest, matchings that always have as many pairs, and paths without cycles.
         """
-        structure = _structure(self.oracle)
-        if self.f is not None or structure is None:
+        found = structure(self.oracle)
+        if self.f is not None or found is None:
             return None
         return C2UCBRecord(
             self.features.ravel(), self.d, self.ridge, self.noise, self.growth, self.bias,
-            self.radius == "determinant", *structure,
+            self.radius == "determinant", *found,
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
@@ -331,7 +336,7 @@ class C2UCB(Optimist):
     def __repr__(self) -> str:
         settings = ", ".join(f"{key}={value!r}" for key, value in self.settings().items())
         what = f"<{self.n_arms} base arms of {self.d} features>"
-        return f"C2UCB({what}, {self.oracle!r}, {settings})"
+        return f"{type(self).__name__}({what}, {self.oracle!r}, {settings})"
 
 
 def _oracle_given(oracle: Any, n_base: int) -> Any:
@@ -348,7 +353,7 @@ def _of(oracle: Any, module: str) -> bool:
     return type(oracle).__module__ == f"surefoot.oracles.{module}"
 
 
-def _structure(oracle: Any) -> tuple[Any, ...] | None:
+def structure(oracle: Any) -> tuple[Any, ...] | None:
     """The fields of the record from k on; None if the engine does not know the oracle."""
     none = np.zeros(0, dtype=np.int64)
     if _of(oracle, "top_k"):

@@ -189,9 +189,7 @@ class LinUCB(Optimist):
                     f"allowed = {shown(allowed)}: the points of a {type(self.set).__name__} have "
                     "no numbers; give a smaller set"
                 )
-            return self.set.optimum(
-                self.theta_hat, listed(self._ridge[_ridge.INVERSE]), self.beta(turn)
-            )
+            return self._optimum(self.set, turn)
         count = len(flat) // self.d
         if allowed is None and count:
             return self._foremost(flat, turn)
@@ -201,6 +199,11 @@ class LinUCB(Optimist):
         some = np.array(flat).reshape(count, self.d)[[*map(operator.index, rows)]]
         chosen, score = self._foremost(self._flattened(some), turn)
         return int(rows[chosen]), score
+
+    def _optimum(self, actions: Ball | Polytope, turn: int) -> tuple[Any, float]:
+        """The point of the largest upper confidence bound at a turn, and that bound."""
+        inverse = listed(self._ridge[_ridge.INVERSE])
+        return actions.optimum(self.theta_hat, inverse, self.beta(turn))
 
     def update(self, arm: Any, reward: float, context: Any) -> None:
         """Learn one reward of one action; ``context`` is the one it was chosen with."""
@@ -245,7 +248,7 @@ class LinUCB(Optimist):
         if self.n_arms is not None:
             what = f"<{self.n_arms} arms of {self.d} features>"
         settings = ", ".join(f"{key}={value!r}" for key, value in self.settings().items())
-        return f"LinUCB({what}, {settings})"
+        return f"{type(self).__name__}({what}, {settings})"
 
 
 def _set_given(arms: Any) -> Ball | Polytope | None:
