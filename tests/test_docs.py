@@ -10,7 +10,7 @@ import typer
 
 import snippets
 import surefoot
-from surefoot import comparators, errors, oracles, theory
+from surefoot import adapters, comparators, errors, oracles, theory
 from surefoot.agents import Reason
 from surefoot.floors import Outcome, State
 
@@ -39,6 +39,12 @@ def test_every_comparator_is_documented():
         ("comparators." if name in surefoot._MOVED else "") + name for name in comparators.__all__
     ]
     assert [place for place in places if f"surefoot.{place}\n" not in text] == []
+
+
+def test_every_adapter_is_documented():
+    assert [
+        name for name in adapters.__all__ if f"surefoot.adapters.{name}\n" not in page("api")
+    ] == []
 
 
 def test_the_version_is_documented():

@@ -55,6 +55,15 @@ def test_the_comparators_are_at_hand():
     assert run(code) == ["surefoot.comparators", "BudgetFirst"]
 
 
+def test_the_adapters_are_at_hand_and_import_no_library_of_others():
+    code = (
+        "import sys, surefoot as sf; print(sf.adapters.VowpalWabbit.__name__); "
+        "peers = {'sklearn', 'mabwiser', 'river', 'bayesianbandits', 'vowpalwabbit'}; "
+        "print(*(peers & set(sys.modules)))"
+    )
+    assert run(code) == ["VowpalWabbit"]
+
+
 @pytest.mark.parametrize("name", sf._MOVED)
 def test_a_name_that_moved_says_its_new_place_for_one_version(name):
     place = f"{sf._MOVED[name]}.{name}"

@@ -65,7 +65,7 @@ _HOMES = {
     "warmup": "surefoot._warmup",
 }
 
-_PACKAGES = ("comparators",)
+_PACKAGES = ("adapters", "comparators")
 """Packages that ``import surefoot`` makes attributes of, when they are asked for."""
 
 _MOVED = dict.fromkeys(
@@ -129,6 +129,7 @@ __all__ = [
 ]
 
 if TYPE_CHECKING:
+    from surefoot import adapters as adapters
     from surefoot import comparators as comparators
     from surefoot._warmup import warmup
     from surefoot.agents import (

@@ -31,6 +31,10 @@ class StoreUnavailable(SurefootError, OSError):
     """The store could not be read or written; the message says whether anything may be kept."""
 
 
+class LateAnswer(SurefootError, TimeoutError):
+    """A policy's answer that came after the time it may take, see ``surefoot.adapters``."""
+
+
 class RewardOutOfRange(UserWarning):
     """A reward outside the declared range: it was booked, and what that means is in the message."""
 
