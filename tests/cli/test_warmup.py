@@ -42,6 +42,7 @@ def test_every_policy_of_ours_is_among_them():
     assert sorted(live.name for live in warm.wrappers().values()) == [
         "ConUCB",
         "EpsilonGreedy",
+        "GaussianThompson",
         "KLMS",
         "KLUCB",
         "LinTS",

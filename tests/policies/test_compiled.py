@@ -33,6 +33,7 @@ INDEX = {
 DRAWING = {
     "EpsilonGreedy": lambda n: sf.EpsilonGreedy(n, epsilon=0.3),
     "EpsilonGreedy, decreasing": lambda n: sf.EpsilonGreedy(n, gap=0.5, c=0.5),
+    "GaussianThompson": sf.GaussianThompson,
     "KLMS": sf.KLMS,
     "Thompson": sf.Thompson,
 }

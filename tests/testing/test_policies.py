@@ -51,6 +51,12 @@ CASES = {
     "EpsilonGreedy of losses": Case(
         lambda: sf.EpsilonGreedy(arms=["a", "b"], gap=0.5, c=0.1), reward_range=(-1.5, 0.5)
     ),
+    "GaussianThompson": Case(lambda: sf.GaussianThompson(4), unplayed_first=True),
+    "GaussianThompson of losses": Case(
+        lambda: sf.GaussianThompson(arms=["a", "b"], noise=0.2),
+        reward_range=(-1.5, 0.5),
+        unplayed_first=True,
+    ),
     "KLMS": Case(lambda: sf.KLMS(4), unplayed_first=True),
     "KLMS of losses": Case(
         lambda: sf.KLMS(arms=["a", "b"]), reward_range=(-1.5, 0.5), unplayed_first=True

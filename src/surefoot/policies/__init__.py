@@ -3,6 +3,7 @@
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
+from surefoot.policies.gaussian_thompson import GaussianThompson
 from surefoot.policies.klms import KLMS
 from surefoot.policies.klucb import KLUCB
 from surefoot.policies.lints import CombLinTS, LinTS
@@ -23,6 +24,7 @@ __all__ = [
     "CombLinTS",
     "EpsilonGreedy",
     "LinTS",
+    "GaussianThompson",
     "LinUCB",
     "Policy",
     "Polytope",
