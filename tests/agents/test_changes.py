@@ -84,12 +84,6 @@ def test_a_draw_of_the_default_may_follow_its_report_and_a_fall_back():
     assert ours.account.slack == Decimal("1.55")
 
 
-def test_the_default_competes_with_the_low_end_of_its_interval():
-    ours = GenCB(UCB1(1), RewardFloor((0.4, 0.6), 0.5, reserve=100))
-    rivals = {ours.select().choice.rival for _ in range(3)}
-    assert rivals == {0.4}
-
-
 def test_a_checkpointed_agent_explores_ahead_of_its_defaults():
     ours = agent(reserve=0, checkpoint=2)  # a hold is .25, a default brings .25
     play = ours.select()

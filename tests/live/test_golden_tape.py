@@ -227,8 +227,8 @@ def leases(tape):
 TAPES = {
     reports: (741, "8738a3029bb90664", "08f7cf8781f9b0fa"),
     changes: (678, "564494a66f0558d7", "d0b943833713ed0f"),
-    defaults: (710, "7e648c8b74558fb6", "7314d48f619f1d70"),
-    super_arms: (214, "783f45c10d43f5d2", "0d61141f39f00f0e"),
+    defaults: (710, "76023ebcd89e62dd", "7314d48f619f1d70"),
+    super_arms: (214, "05e06382cd45f18a", "0d61141f39f00f0e"),
     leases: (1423, "cdd5cc1658b19222", "4aa754626243679e"),
 }
 

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import math
-import warnings
 from collections.abc import Callable, Iterable, Sequence
+from decimal import Decimal
 from os import PathLike
 from typing import Any, ClassVar, Self
 
@@ -15,9 +15,11 @@ from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
 from surefoot.agents import policy_checks
 from surefoot.agents.actions import Action, Actions
+from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT, RAISE, told
+from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
-from surefoot.errors import InvalidInput, PlayConflict, RewardOutOfRange, UnknownPlay
+from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors import (
     Books,
     Floor,
@@ -67,6 +69,8 @@ class Agent:
         self.faults = 0
         """How often the policy failed and the agent went on, see ``GenCB(on_fault=)``."""
         self.last_fault: str | None = None
+        self.draws = Draws()
+        """What defaults of intervals were told to have paid."""
         self.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
         self.open_plays: dict[int, tuple[Play, Any]] = {}
@@ -229,7 +233,9 @@ class Agent:
         books = self.books
         outcome = books.report(number, SETTLE, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
-            self._warn(number, reward, outcome)
+            warn(books, number, reward, outcome)
+        if reward is not None and type(self.floor.default) is not Decimal:
+            self._drawn(number, outcome)
         waiting = self.open_plays.get(number)
         if waiting is not None:
             given, context = waiting
@@ -289,33 +295,16 @@ class Agent:
         self.last_fault = told(error)
         return self.last_fault
 
+    def _drawn(self, number: int, outcome: Outcome) -> None:
+        """Take in what a default of an interval paid, if a report was the first to tell it."""
+        if outcome is BOOKED or outcome is Outcome.BREACH:
+            record = self.books.plays.get(number)
+            default = not record.explores or record.state is State.FELL_BACK
+            if default and record.reward is not None:
+                self.draws.take(record.terms, record.reward)
+
     def _default_paid(self, reward: Number | None) -> None:
         """Take in the report of a default play; ``reward``: None if the report has none."""
-
-    def _warn(self, number: int, reward: Number | None, outcome: Outcome) -> None:
-        low, high = self.floor.reward_range
-        record = self.books.plays.get(number)
-        if not record.explores or record.state is State.FELL_BACK:
-            warnings.warn(
-                f"reward {shown(reward)} of the default at play {number} is outside the interval "
-                "that it was declared to lie in: below it, it may break the floor, above it "
-                "counts as the upper end; declare a wider one",
-                RewardOutOfRange,
-                stacklevel=3,
-            )
-            return
-        if outcome is Outcome.CAPPED:
-            meaning = f"is above r_max = {high}: it counts as that until acknowledge(play)"
-        elif self.books.promise_void:
-            meaning = f"is outside ({low}, {high}): it is booked, and nothing is promised any more"
-        else:
-            meaning = f"is below r_min = {low}: it is booked as it is, and may break the floor"
-        warnings.warn(
-            f"reward {shown(reward)} of play {number} {meaning}; rewards on another scale need "
-            f"{type(self.floor).__name__}(..., reward_range=(low, high))",
-            RewardOutOfRange,
-            stacklevel=3,
-        )
 
     def expire(self, play: Play | int) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives."""
@@ -518,11 +507,17 @@ class Agent:
         if self.even is not None:
             worst, best = map(float, self.floor.reward_range)
             return self.even if self.unit_rewards else worst + (best - worst) * self.even
+        return self.sure_score(terms.value)
+
+    def sure_score(self, units: float) -> float:
+        """The score of an arm that surely pays so many units."""
         if self.unit_rewards:
             low, high = self.books.low, self.books.high
-            value = (terms.value - low) / (high - low)
+            value = (units - low) / (high - low)
+        elif type(units) is int:
+            value = float(self.floor.unit.decimal(units))
         else:
-            value = float(self.floor.unit.decimal(terms.value))
+            value = units * 10.0**-self.floor.places
         return policy_checks.sure_score(self.policy, value) if self._sure else value
 
     @property

@@ -10,6 +10,7 @@ import numpy as np
 from surefoot._exact import one_of, shown
 from surefoot._types import JsonObject, Seed
 from surefoot.agents.agent import Agent, seeded
+from surefoot.agents.draws import own_key
 from surefoot.agents.faults import ON_FAULT, RAISE
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
@@ -37,10 +38,12 @@ class GenCB(Agent):
     ``seed``: for the policy's randomness; None takes fresh entropy, ``simulate`` brings its own.
     ``default_competes`` (ours): with the gate open, play the default if the policy's best score is
     not above its value; without it a default that is the best arm costs linear regret. None: on if
-    the policy can score its choice. False is the paper's printed algorithm. Raises InvalidInput if
-    it is asked of a policy that cannot score. Under a mean-variance floor a policy of means meets
-    the default at ``MeanVarianceFloor.even`` as long as each reward is r_min or r_max; after any
-    other, and with rho below r_max - r_min, the default does not compete, and ``explain`` says so.
+    the policy can score its choice. A default of an interval is worth a sample of the posterior of
+    its told draws, see ``agents.draws``. False is the paper's printed algorithm. Raises
+    InvalidInput if it is asked of a policy that cannot score. Under a mean-variance floor a policy
+    of means meets the default at ``MeanVarianceFloor.even`` as long as each reward is r_min or
+    r_max; after any other, and with rho below r_max - r_min, the default does not compete, and
+    ``explain`` says so.
     ``on_fault`` (ours): "raise" hands the policy's errors to the caller; "default" plays the
     default for ``Reason.POLICY_FAULT`` whenever the policy raises an Exception, scores NaN or
     chooses what is no arm or not an allowed one, and goes on after an ``update`` that raises.
@@ -138,6 +141,12 @@ class GenCB(Agent):
             return self.new_play(-1, None, Reason.DEFAULT_BEST, terms, choice)
         index = arm if isinstance(arm, int) else 0  # of what has no number
         return self.new_play(index, choice.arm, SLACK_OK, terms, choice)
+
+    def default_score(self, terms: Terms) -> float:
+        """The default's value on the scale of the policy's scores; of an interval a sample."""
+        if terms.high is None or self.even is not None:
+            return super().default_score(terms)
+        return self.sure_score(self.draws.sample(terms, own_key(self.rng), self.turns))
 
     def _shut(self, terms: Terms) -> Reason | None:
         return None if self.books.affords(terms) else SLACK_SHORT

@@ -16,6 +16,7 @@ from surefoot._files import checked_path, replacing
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
 from surefoot.agents.agent import Agent
+from surefoot.agents.draws import Draws
 from surefoot.agents.gencb import GenCB
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
@@ -161,6 +162,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
         },
         "turns": agent.turns,
         "paused": agent.paused,
+        **({"draws": [agent.draws.plays, agent.draws.parts]} if agent.draws.plays else {}),
         **({"faults": [agent.faults, agent.last_fault]} if agent.faults else {}),
         "rng": agent.rng.bit_generator.state,
         "open": [
@@ -249,6 +251,7 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     )
     agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
+    agent.draws = Draws(*body.get("draws", ()))
     agent.faults, agent.last_fault = body.get("faults", (0, None))
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:

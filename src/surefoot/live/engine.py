@@ -535,6 +535,8 @@ def _line(move: Move, record: Record, row: PlayRow, play: OpenPlay, reported: Re
         payload["reward"], payload["told"] = move.reward, reported.text
     if event is Event.ACKNOWLEDGED:
         payload["play"] = row.id
+    if event is Event.VALUED:
+        payload["between"] = [play.terms.value, play.terms.high]
     if event is Event.LATE or (record.state is not OPEN and event in _FIRST):
         payload |= play.again()
     return Line(str(event), move.posted, move.held, payload)

@@ -16,6 +16,7 @@ from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, Play, Reason, saving
+from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
@@ -192,6 +193,7 @@ class Fold:
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
         copied = agent.like(policy, seed)
         copied.turns, copied.paused = agent.turns, agent.paused
+        copied.draws = Draws(agent.draws.plays, agent.draws.parts)
         twin._keep(copied, Account(posted=rights))
         twin.books.counters |= {
             name: self.books.counters[name] for name in ("pending", "unreported")
@@ -292,6 +294,7 @@ class Fold:
         fresh.books, fresh.rng = agent.books, agent.rng
         fresh.turns, fresh.paused = agent.turns, agent.paused
         fresh.faults, fresh.last_fault = agent.faults, agent.last_fault
+        fresh.draws = agent.draws
         self.agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
@@ -342,11 +345,19 @@ class Fold:
             action = self.agent.actions.action(payload["index"], from_json(payload["arm"]))
             context = from_json(payload.get("context"))
             self.learn(kind, payload, action, context, payload.get("missing"))
+        elif kind == "default.valued":
+            self.drawn(payload)
         elif kind in LEARNT:
             assert play is not None
             self.learn(kind, payload, play.action, play.context, play.missing)
         if kind in _CLOSED and name is not None:
             self.waiting.pop(name, None)
+
+    def drawn(self, payload: JsonObject) -> None:
+        """Take in what a default of an interval paid; earlier releases did not say the interval."""
+        if "between" in payload:
+            low, high = payload["between"]
+            self.agent.draws.take(Terms(low, 0, 0, 0, high), payload["reward"])
 
     def learn(
         self, kind: str, payload: JsonObject, action: Any, context: Any, missing: int | None

@@ -530,6 +530,8 @@ def _learn(local: Fold, booked: Booked) -> None:
     for line in booked.lines:
         if line.kind in LEARNT:
             local.learn(line.kind, line.payload, play.action, play.context, play.missing)
+        elif line.kind == "default.valued":
+            local.drawn(line.payload)
 
 
 def _enter_journal(tx: Tx, engine: Engine, found: LeftBehind) -> None:
