@@ -225,11 +225,11 @@ def leases(tape):
 
 
 TAPES = {
-    reports: (741, "8738a3029bb90664", "08f7cf8781f9b0fa"),
-    changes: (678, "564494a66f0558d7", "d0b943833713ed0f"),
-    defaults: (710, "76023ebcd89e62dd", "7314d48f619f1d70"),
+    reports: (741, "10bad914ef94b0d0", "08f7cf8781f9b0fa"),
+    changes: (678, "8ca6856e76e0506b", "7d3eb11b308a8d6f"),
+    defaults: (710, "efd4b7a169fc449d", "7314d48f619f1d70"),
     super_arms: (214, "05e06382cd45f18a", "0d61141f39f00f0e"),
-    leases: (1423, "cdd5cc1658b19222", "4aa754626243679e"),
+    leases: (1423, "120e24268f5847ad", "4aa754626243679e"),
 }
 
 
