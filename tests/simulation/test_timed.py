@@ -9,15 +9,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from late import ARMS, DRIFT, assert_is, floors, timed, twin
 from naive import simulate as naive
-from naive import waiting
 from surefoot.errors import InvalidInput
-from surefoot.simulation.loop import ARM, BELOW, DEFAULTS, LEAST, SLACK
+from surefoot.simulation.loop import ARM, LEAST, SLACK
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
 
-ARMS = sf.BernoulliArms([0.9, 0.5, 0.4])
-DRIFT = sf.Drifting(ARMS, {41: [0.1, 0.2, 0.9], 90: [0.5, 0.6, 0.5]})
+SEEDS = st.integers(0, 99)
 
 
 class Naive:
@@ -47,52 +46,14 @@ class Naive:
         vars(self).update(state)
 
 
-def environments():
-    inside = st.sampled_from([ARMS, DRIFT])
-    delays = st.builds(sf.Delayed, inside, st.sampled_from([0, 1, 7, 200, (0, 9), (3, 30)]))
-    random = st.builds(sf.Delayed, inside, mean=st.sampled_from([0.5, 6, 40]))
-    return inside | delays | random | st.builds(sf.Batched, inside, st.sampled_from([1, 2, 10, 70]))
-
-
-def twin(agent, plan, environment, horizon):
-    """The rows of the naive run of an agent."""
-    key, floor = plan.key(0), agent.floor
-    low, high = floor.reward_range
-    guarded = isinstance(agent, sf.GenCB)
-    players = naive.Settings(
-        environment.n_arms, floor.default, floor.alpha, low, high, floor.reserve, guarded,
-        agent.default_competes,
-    )  # fmt: skip
-
-    def pull(m, arm, t):
-        moment = (t,) if getattr(environment, "drifts", False) else ()
-        return int(environment.pull(key, m, arm, *moment))
-
-    def due(t):
-        return environment.arrival(key, t) if hasattr(environment, "arrival") else t
-
-    return waiting.run(players, pull, due, horizon)
-
-
-def assert_is(trace, rows, unit):
-    books = trace.books
-    assert books[:, ARM].tolist() == [row.arm for row in rows]
-    assert books[:, DEFAULTS].tolist() == [row.default_plays for row in rows]
-    assert books[:, BELOW].tolist() == [row.violating for row in rows]
-    assert books[:, SLACK].tolist() == [row.slack * unit for row in rows]
-    assert books[:, LEAST].tolist() == [row.least * unit for row in rows]
-
-
-def floors():
-    return st.builds(
-        sf.RewardFloor, st.sampled_from([0.5, 0.7]), st.sampled_from([0.1, 0.3, 0.6]),
-        st.sampled_from([(0, 1), (-1, 2), (0.25, 1), (-0.5, 1.5)]).filter(lambda r: r[0] <= 0),
-        st.sampled_from([0, 0.5, 3]),
-    )  # fmt: skip
-
-
-@settings(max_examples=60)
-@given(environments(), floors(), st.booleans(), st.booleans(), st.integers(0, 99))
+@settings(max_examples=25)
+@given(
+    timed(ARMS, DRIFT) | st.sampled_from([ARMS, DRIFT]),
+    floors(),
+    st.booleans(),
+    st.booleans(),
+    st.integers(0, 99),
+)
 def test_a_live_run_is_that_of_the_twin(environment, floor, guarded, competes, seed):
     policy = Naive(environment.n_arms)
     agent = sf.GenCB(policy, floor, default_competes=competes)
@@ -117,7 +78,7 @@ def test_no_delay_is_the_plain_simulation():
 def test_what_is_out_at_the_horizon_stays_open():
     env = sf.Delayed(sf.BernoulliArms([1.0]), 1000)
     agent = sf.GenCB(sf.UCB1(1), sf.RewardFloor(0.5, 0.5))
-    result = sf.simulate({"it": agent}, env, 100, seed=1)
+    result = sf.simulate({"it": agent}, env, 100, seed=1, engine="plain")
     plays = 100 - result.measure("it", "default_plays")[0, -1]
     assert plays == 50  # each second play, since nothing of what was explored came back
     assert result.exact_minimum_slack("it") == 0
@@ -130,7 +91,7 @@ def test_regret_under_drift_is_against_the_best_of_each_play():
         "guarded": sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.001)),  # never explores by then
         "free": sf.Plain(sf.UCB1(2)),
     }
-    result = sf.simulate(agents, env, 20, seed=2, checkpoints="all")
+    result = sf.simulate(agents, env, 20, seed=2, checkpoints="all", engine="plain")
     regret = result.measure("guarded", "regret")[0]
     assert regret[9] == pytest.approx(10 * 0.4)
     assert regret[-1] == pytest.approx(10 * 0.4)  # then the default is the best there is
@@ -144,13 +105,14 @@ def test_regret_under_drift_is_against_the_best_of_each_play():
 def test_super_arms_and_mean_variance_floors_wait_too():
     world = sf.CombinatorialArms([[1, 0], [0, 1], [0.5, 0.5]], [0.25, 0.5], sf.TopK(2))
     agents = {"C2UCB": sf.gencb_cccb([[1, 0], [0, 1], [0.5, 0.5]], sf.TopK(2), 0.6, 0.3)}
-    result = sf.simulate(agents, sf.Delayed(world, 5), 150, seed=1)
+    result = sf.simulate(agents, sf.Delayed(world, 5), 150, seed=1, engine="plain")
     assert result.summary()["C2UCB"]["violating_rounds"]["max"] == 0
     assert result.measure("C2UCB", "default_plays")[0, -1] < 150
     floor = sf.MeanVarianceFloor(0.5, 0.5, rho=2)
     risky = {"MV": sf.GenCB(sf.MVUCB(3, rho=2), floor)}
     late, at_once = (
-        sf.simulate(risky, world, 150, seed=1) for world in (sf.Batched(ARMS, 10), ARMS)
+        sf.simulate(risky, world, 150, seed=1, engine="plain")
+        for world in (sf.Batched(ARMS, 10), ARMS)
     )
     assert late.exact_minimum_slack("MV") >= 0
     assert late.engines == {"MV": "stepwise"}
@@ -200,7 +162,11 @@ def test_the_promise_counts_what_is_out_at_its_worst():
     """With rewards of 1 to come, an agent that counted on them would explore earlier."""
     env = sf.Delayed(sf.BernoulliArms([1.0]), 30)
     agent = sf.GenCB(sf.UCB1(1), sf.RewardFloor(0.5, 0.1))
-    books = sf.simulate({"it": agent}, env, 60, seed=1, checkpoints="all").runs[0]["it"].books
+    books = (
+        sf.simulate({"it": agent}, env, 60, 1, 1, checkpoints="all", engine="plain")
+        .runs[0]["it"]
+        .books
+    )
     explored = np.flatnonzero(books[:, ARM] >= 0) + 1
     assert explored[:4].tolist() == [10, 20, 30, 40]  # one in ten until the first comes back
     assert books[:, SLACK].min() >= 0

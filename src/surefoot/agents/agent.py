@@ -52,6 +52,8 @@ class Agent:
     """Whether the agent builds its policy itself."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
+    funds: bool = False
+    """Whether it plays what has earned most while its slack is scarce, see ``GenCB(fund=)``."""
     on_fault: str = RAISE
     """What happens when the policy fails: "raise" or "default"."""
 

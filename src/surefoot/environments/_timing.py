@@ -20,7 +20,7 @@ from surefoot.errors import InvalidInput
 from surefoot.kernels.noise import uniform
 
 CONSTANT, RANGE, GEOMETRIC, BATCH = range(4)
-LONGEST = 10**7
+LONGEST = 10**6
 """Of delays and batches: the engine keeps a place for each play that may be open."""
 _NO_ARM = -1
 """Delays are drawn by (key, play) where rewards are by (key, turn, arm): no arm has this number."""
@@ -36,6 +36,9 @@ class Timing(NamedTuple):
     """No delay is longer."""
     rate: float
     """ln(1-p) of a geometric delay, which ends at each play with probability p."""
+
+
+AT_ONCE = Timing(CONSTANT, 0, 0, 0.0)
 
 
 @jittable
@@ -54,7 +57,8 @@ def arrival(timing: Timing, key: Any, play: int) -> int:
 class Drift(NamedTuple):
     """The text of an environment whose arms change with the play's number.
 
-    ``draw(environment, key, turn, arm, play)``, in units · ``mean(environment, arm, play)``.
+    ``draw(environment, key, turn, arm, play)``, in units · ``mean(environment, means, arm,
+    play)``, ``means`` being those of play 1.
     """
 
     draw: Callable[..., Any]
@@ -75,7 +79,7 @@ def draw_at(environment: Any, key: Any, turn: int, arm: int, play: int) -> Any:
 def mean_at(environment: Any, means: Any, arm: int, play: int) -> Any:
     """The true mean of an arm at a play; ``means``: those of arms that stay as they are."""
     drift = DRIFTS.get(type(environment))
-    return means[arm] if drift is None else drift.mean(environment, arm, play)
+    return means[arm] if drift is None else drift.mean(environment, means, arm, play)
 
 
 def best_at(environment: Any, means: Any, best: float, play: int) -> float:

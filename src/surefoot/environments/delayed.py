@@ -32,7 +32,7 @@ class Delayed(Wrapper):
     of that range equally likely. ``mean``, in its place: the mean >= 0 of a geometric delay, which
     ends at each play with probability 1/(1 + mean). A delay is drawn by (key, play), so every agent
     of a run meets the same ones at the same plays; 0 is no delay. Raises InvalidInput for another
-    number, for delays that may be above 10**7 plays, and for an environment that has delays.
+    number, for delays that may be above 10**6 plays, and for an environment that has delays.
 
     In ``simulate`` an exploration keeps its hold until its reward arrives, and in the books it
     counts at worst meanwhile. Default plays are reported at once. What is still out at the horizon
@@ -95,6 +95,6 @@ def _geometric(mean: Any) -> Timing:
     if longest > LONGEST:
         raise InvalidInput(
             f"mean = {shown(mean)}: such delays may be above {LONGEST} plays; give a smaller one, "
-            "at most 270000"
+            "at most 27000"
         )
     return Timing(GEOMETRIC, 0, math.floor(longest), rate)

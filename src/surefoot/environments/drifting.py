@@ -27,7 +27,7 @@ class DriftingRecord(NamedTuple):
     """1: the means go in a line from row to row."""
 
 
-def _mean(environment: Any, arm: int, play: int) -> Any:
+def _mean(environment: Any, means: object, arm: int, play: int) -> Any:
     starts, n_arms = environment.starts, environment.n_arms
     j = len(starts) - 1
     while starts[j] > play:

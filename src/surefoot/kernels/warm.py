@@ -71,8 +71,6 @@ def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, fl
         look_ahead(policy, state, ceilings, turn + 1 + (turn >> SHIFT))
     leader = 0
     for k in range(len(ceilings) - 1):
-        if ceilings[k] == math.inf:
-            ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
         if ceilings[k] > ceilings[leader]:
             leader = k
     score = index(policy, state, leader, s, -math.inf)
@@ -89,16 +87,16 @@ def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, fl
 
 @jittable
 def learn(policy: Any, state: Any, ceilings: Any, k: int, reward: float) -> None:
-    """One reward of one arm, whose ceiling is drawn up when it is next needed."""
+    """One reward of one arm, and the arm's new ceiling."""
     update(policy, state, k, reward)
-    ceilings[k] = math.inf
+    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
 
 
 @jittable
 def reopen(policy: Any, state: Any, ceilings: Any, k: int, by: int) -> None:
-    """One open play of an arm more or less; as ``learn``."""
+    """One open play of an arm more or less, and the arm's new ceiling."""
     opened(policy, state, k, by)
-    ceilings[k] = math.inf
+    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
 
 
 SHIFT = 6

@@ -1,6 +1,5 @@
 """Policies: standard bandit algorithms, which know nothing of floors."""
 
-from surefoot.policies.adaucb import AdaUCB
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
@@ -21,7 +20,6 @@ __all__ = [
     "KLUCB",
     "MVUCB",
     "UCB1",
-    "AdaUCB",
     "Ball",
     "CombLinTS",
     "EpsilonGreedy",

@@ -12,8 +12,9 @@ from surefoot._exact import INT64_MAX, PLAYS, Unit, shown
 from surefoot.agents.agent import Agent
 from surefoot.agents.faults import RAISE
 from surefoot.environments import Environment
-from surefoot.environments._kernels import draws_for
+from surefoot.environments._kernels import WRAPPERS, draws_for
 from surefoot.environments._table import TableRecord
+from surefoot.environments._timing import DRIFTS
 from surefoot.environments.base import bounds
 from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
@@ -39,6 +40,20 @@ def positive(number: Any, what: str) -> int:
 def drifts(environment: Any) -> bool:
     """Whether the arms change with the play's number."""
     return bool(getattr(environment, "drifts", False))
+
+
+def goes_by_play(agent: Agent, environment: Any) -> bool:
+    """Whether ``waiting`` does what this agent with kernels does here, play by play.
+
+    Arrivals and drift must be those of our environments, and the floor one sum.
+    """
+    inside = environment.env if type(environment) in WRAPPERS else environment
+    return (
+        agent.floor.rho is None
+        and agent.gate in ("account", "none")
+        and (inside is not environment or not hasattr(environment, "arrival"))
+        and drifts(inside) == (type(inside.record) in DRIFTS)
+    )
 
 
 def timed(environment: Any) -> bool:

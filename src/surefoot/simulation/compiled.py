@@ -9,9 +9,10 @@ import numpy as np
 
 from surefoot._compile import compiling
 from surefoot.environments import _kernels as draws
+from surefoot.environments import _timing as timing
 from surefoot.kernels import registry as policies
 from surefoot.kernels.warm import entry, teach
-from surefoot.simulation import loop, mean_variance
+from surefoot.simulation import loop, mean_variance, waiting
 from surefoot.simulation.fast import c2ucb, chunks, clucb, gram, kinetic, lazy_index, linucb
 
 
@@ -33,6 +34,8 @@ class Engine(NamedTuple):
     """Called once for each full block; see ``chunks``."""
     interleave: Callable[..., None]
     interleave_moments: Callable[..., bool]
+    go: Callable[..., None]
+    """As ``waiting.go``."""
     array: Callable[[list[Any]], Any]
     """From a list of numbers to what the loops read and write."""
     zeros: Callable[[int, type], Any]
@@ -44,7 +47,7 @@ class Engine(NamedTuple):
 _PLAIN = Driver(policies.init, loop.base_path)
 PLAIN = Engine(
     lambda record: _PLAIN, lambda block, pledged, moments: None, loop.interleave,
-    mean_variance.interleave_moments, list, lambda size, kind: [kind()] * size, int,
+    mean_variance.interleave_moments, waiting.go, list, lambda size, kind: [kind()] * size, int,
 )  # fmt: skip
 """The text itself, in plain Python: what every faster form is held against."""
 
@@ -88,6 +91,7 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
         _ENGINES.append(Engine(
             driver, njit(chunks.survey),
             njit(chunks.interleave_chunks), njit(chunks.interleave_moment_chunks),
+            njit(waiting.go),
             np.array, np.zeros, np.uint64,
         ))  # fmt: skip
     return _ENGINES[0]
@@ -102,3 +106,24 @@ def _teach() -> None:
     @overload(draws.draw, strict=False)
     def _draw(environment: Any, key: Any, turn: Any, arm: Any) -> Any:
         return entry(draws.DRAWS, environment)
+
+    # By the class of the record: arms that drift have a text of their own, all others stay.
+    @overload(timing.draw_at, strict=False)
+    def _draw_at(environment: Any, key: Any, turn: Any, arm: Any, play: Any) -> Any:
+        drift = entry(timing.DRIFTS, environment)
+        if drift is not None:
+            return drift.draw
+        return lambda environment, key, turn, arm, play: draws.draw(environment, key, turn, arm)
+
+    @overload(timing.mean_at, strict=False)
+    def _mean_at(environment: Any, means: Any, arm: Any, play: Any) -> Any:
+        drift = entry(timing.DRIFTS, environment)
+        if drift is not None:
+            return drift.mean
+        return lambda environment, means, arm, play: means[arm]
+
+    @overload(timing.best_at, strict=False)
+    def _best_at(environment: Any, means: Any, best: Any, play: Any) -> Any:
+        if entry(timing.DRIFTS, environment) is None:
+            return lambda environment, means, best, play: best
+        return lambda environment, means, best, play: timing.foremost(environment, means, play)

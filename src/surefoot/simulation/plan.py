@@ -2,32 +2,37 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._exact import PLAYS, shown
+from surefoot._exact import INT64_MAX, PLAYS, shown
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent, seeded
+from surefoot.agents.funding import untold
 from surefoot.environments import Environment
+from surefoot.environments._timing import AT_ONCE
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry
 from surefoot.kernels.noise import key_from
 from surefoot.kernels.warm import uncompilable
-from surefoot.simulation import stepwise
+from surefoot.simulation import stepwise, waiting
 from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import (
     check_agent,
     check_environment,
     default_mean,
+    drifts,
+    goes_by_play,
     has_kernels,
     positive,
     timed,
 )
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.fast import chunks
-from surefoot.simulation.loop import Block, Ints, Scale, T, Trace
+from surefoot.simulation.loop import GATES, SUMS, Block, Ints, Scale, T, Trace, blank
 
 BLOCK = 32_768
 """Turns of the base path held at a time, so that memory does not grow with the horizon."""
@@ -84,6 +89,8 @@ class Plan:
         self.entropy = seeded(seed).entropy
         self.tops = {name: self._top(agent) for name, agent in self.agents.items()}
         self.paths: list[tuple[BasePath, list[str]]] = []
+        self.by_play: dict[str, BasePath] = {}
+        """Who shares no path: its turns depend on the time or its slack, in the engine's loops."""
         self.stepwise: list[str] = []
         self._share()
 
@@ -91,9 +98,13 @@ class Plan:
         """Find who shares a base path, and who is driven play by play."""
         paths: dict[tuple[Any, ...], tuple[BasePath, list[str]]] = {}
         for name, agent in self.agents.items():
-            if has_kernels(agent, self.environment) and not timed(self.environment):
+            if not has_kernels(agent, self.environment):
+                self.stepwise.append(name)
+            elif not timed(self.environment) and not agent.funds:
                 path = self._base_path(agent)
                 paths.setdefault(path.key(), (path, []))[1].append(name)
+            elif goes_by_play(agent, self.environment):
+                self.by_play[name] = self._base_path(agent)
             else:
                 self.stepwise.append(name)
         self.paths = list(paths.values())
@@ -140,6 +151,8 @@ class Plan:
         traces: dict[str, Trace] = {}
         for path, names in self.paths:
             traces.update(self._run_path(path, names, run, engine, stopped))
+        for name, path in self.by_play.items():
+            traces[name] = self._run_by_play(path, name, run, engine, stopped)
         for name in self.stepwise:
             # One stream for all: agents of one policy share its luck, as they share the noise.
             traces[name] = stepwise.drive(
@@ -158,15 +171,8 @@ class Plan:
     ) -> dict[str, Trace]:
         environment = self.environment
         driver = engine.driver(path.kind)
-        own_key = self.own_key(run) if path.draws else 0
-        key, own = engine.word(self.key(run)), engine.word(own_key)
-        rows = driver.init(path.policy, environment.n_arms)
-        registry.KERNELS[path.kind].seed(path.policy, rows, own_key)
-        state = tuple(engine.array(row) for row in rows)
-        truth = (
-            engine.array(environment.means.tolist()),
-            engine.array(environment.variances.tolist()),
-        )
+        key, own, state = self._start(path, run, engine, driver.init)
+        truth = self._truth(engine)
         # Equal blocks: the last one then walks only a few turns beyond the horizon.
         size = -(-self.horizon // -(-self.horizon // BLOCK))
         best = float(environment.best)
@@ -182,23 +188,74 @@ class Plan:
         while any(one.books[T] < self.horizon for one in calendars.values()):
             if stopped():
                 raise stepwise.Stopped
-            try:
+            with _naming(path.kind):
                 driver.walk(
                     path.policy, state, environment.record, key, own, first, path.scale, path.rival,
                     truth, block,
                 )  # fmt: skip
-            except Exception as error:  # numba may be missing, and has an error for each stage
-                if not type(error).__module__.startswith("numba."):
-                    raise
-                kind = f"{path.kind.__module__}.{path.kind.__qualname__}"
-                raise InvalidInput(
-                    f'{uncompilable(kind)}; mend them, or simulate with engine="plain"'
-                ) from error
             engine.survey(block, pledged, moments)
             for one in calendars.values():
                 one.take(block)
             first += size
         return {name: one.trace() for name, one in calendars.items()}
+
+    def _start(
+        self, path: BasePath, run: int, engine: Engine, init: Callable[..., Any]
+    ) -> tuple[Any, Any, tuple[Any, ...]]:
+        """The key of the noise, that of the policy's own draws, and the policy's first state."""
+        own = self.own_key(run) if path.draws else 0
+        rows = init(path.policy, self.environment.n_arms)
+        registry.KERNELS[path.kind].seed(path.policy, rows, own)
+        state = tuple(engine.array(row) for row in rows)
+        return engine.word(self.key(run)), engine.word(own), state
+
+    def _truth(self, engine: Engine) -> tuple[Any, Any]:
+        """The true means and variances of the (base) arms."""
+        means, variances = self.environment.means, self.environment.variances
+        return engine.array(means.tolist()), engine.array(variances.tolist())
+
+    def _run_by_play(
+        self, path: BasePath, name: str, run: int, engine: Engine, stopped: Callable[[], bool]
+    ) -> Trace:
+        """One run of an agent whose turns depend on the time or its slack."""
+        agent, environment = self.agents[name], self.environment
+        terms, timing = agent.floor.terms(), getattr(environment, "timing", AT_ONCE)
+        seat = waiting.Seat(
+            GATES[agent.gate], int(agent.funds), int(getattr(agent, "counts_open", False)),
+            (terms.value, terms.floor, terms.hold, terms.deposit), path.scale, path.rival,
+            default_mean(agent),
+        )  # fmt: skip
+        world = waiting.World(timing, *self._truth(engine), float(environment.best))
+        key, own, state = self._start(path, run, engine, registry.init)
+        ring = min(timing.high, self.horizon) + 1
+        out = waiting.queue(ring, int(registry.width(path.policy)), engine.array)
+        told = tuple(map(engine.array, untold(environment.n_arms)))
+        books = engine.array([0, 0, agent.floor.open().account.reserve, INT64_MAX, 0, 0, 0])
+        losses = engine.array([0.0] * (SUMS + drifts(environment)))
+        trace = blank(len(self.checkpoints), len(losses))
+        while books[T] < self.horizon:
+            if stopped():
+                raise stepwise.Stopped
+            with _naming(path.kind):
+                engine.go(
+                    seat, world, path.policy, state, environment.record, key, own, out, told, books,
+                    losses, self.checkpoints, trace, int(books[T]) + BLOCK,
+                )  # fmt: skip
+        return trace
+
+
+@contextmanager
+def _naming(kind: type) -> Iterator[None]:
+    """Say whose kernels numba refuses."""
+    try:
+        yield
+    except Exception as error:  # numba may be missing, and has an error for each stage
+        if not type(error).__module__.startswith("numba."):
+            raise
+        name = f"{kind.__module__}.{kind.__qualname__}"
+        raise InvalidInput(
+            f'{uncompilable(name)}; mend them, or simulate with engine="plain"'
+        ) from error
 
 
 def blank_block(turns: int, sums: chunks.Chunks, engine: Engine) -> Block:

@@ -58,8 +58,10 @@ class Result:
     def engines(self) -> dict[str, str]:
         """agent -> "compiled" or "plain", the engine's loops; or "stepwise".
 
-        An agent is driven play by play, "stepwise", where it is not written as kernels, or a class
-        of yours overrides what they stand for. The result is the same each way.
+        "compiled by play" and "plain by play" are the engine's loop for one agent: where rewards
+        come late, arms drift or the agent looks at its slack, no turns can be shared. An agent is
+        "stepwise" where it is not written as kernels, or a class of yours overrides what they stand
+        for. The result is the same each way.
 
         >>> import surefoot as sf
         >>> agents = {"GenCB": sf.gencb_cmab(n_arms=2, default=0.7, alpha=0.05)}
@@ -67,8 +69,9 @@ class Result:
         >>> sf.simulate(agents, arms, horizon=9, engine="plain").engines
         {'GenCB': 'plain'}
         """
-        stepwise = self.plan.stepwise
-        return {name: "stepwise" if name in stepwise else self.engine for name in self.agents}
+        drivers = dict.fromkeys(self.agents, self.engine)
+        drivers |= dict.fromkeys(self.plan.by_play, f"{self.engine} by play")
+        return drivers | dict.fromkeys(self.plan.stepwise, "stepwise")
 
     def measure(self, name: str, measure: str) -> Any:
         """One agent's measure: shape (runs, checkpoints).

@@ -176,9 +176,12 @@ def _markers(plan: Plan) -> dict[str, str]:
     draws = type(plan.environment.record).__name__
     builder = f"{sys.implementation.cache_tag}-{numba.__version__}-{llvm.get_host_cpu_name()}"
     found = {}
-    for walk, names in plan.paths:
+    shared = [(walk, names, "") for walk, names in plan.paths]
+    alone = [(walk, [name], "-by-play") for name, walk in plan.by_play.items()]
+    for walk, names, how in shared + alone:
         for name in names:
             floor = type(plan.agents[name].floor).__name__
             foreign = digest(walk.kind, type(plan.environment.record))[:16]
-            found[f"ready-{walk.kind.__name__}-{floor}-{draws}-{builder}-{foreign}"] = name
+            kind = f"{walk.kind.__name__}{how}"
+            found[f"ready-{kind}-{floor}-{draws}-{builder}-{foreign}"] = name
     return found

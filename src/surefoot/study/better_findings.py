@@ -211,8 +211,10 @@ def instances_of(fresh: Figures, problem: str) -> list[JsonObject]:
         grouped.setdefault(panel.partition("-instance")[0], []).append(panel)
     found = []
     for place, panels in grouped.items():
-        weights, entries, said = resampled(len(panels)), [], roles(problem)
-        for policy in fresh[panels[0]]:
+        weights, entries = resampled(len(panels)), []
+        for policy, role in roles(problem).items():
+            if policy.endswith(AGAIN):
+                continue
             runs = np.array([fresh[panel][policy]["regret"] for panel in panels])
             below = np.array([fresh[panel][base]["regret"].mean() for panel in panels])
             logs = np.log(runs.mean(axis=1) / below)
@@ -221,7 +223,7 @@ def instances_of(fresh: Figures, problem: str) -> list[JsonObject]:
             entries.append(
                 {
                     "name": policy,
-                    "role": said[policy],
+                    "role": role,
                     "geometric_mean": mean._asdict(),
                     "worst_instance": float(np.exp(logs.max())),
                     "worst_run": float(worst.max()),
@@ -244,11 +246,7 @@ def claims_of(
 ) -> list[Claim]:
     """What was to be reached on the panels of a problem, and whether it is."""
     made = [*_named(problem, shares, means), *_proved(problem, means)]
-    below = sum(
-        int(numbers["violating_rounds"].sum())
-        for policies in figures.values()
-        for numbers in policies.values()
-    )
+    below = sum(_below(figures, list(figures), policy) for policy in roles(problem))
     made.append(
         Claim(
             f"{problem}-kept",

@@ -1,0 +1,76 @@
+"""Which arm earns slack when slack is scarce: one text for live agents and the simulator's loops.
+
+Where the slack is below ``SCARCE`` holds and some arm has
+
+    (S_i + (1 + O_i) mu0) / (N_i + 1 + O_i) > mu0,
+
+the arm of the largest such ratio is played, ties to the lowest. N_i, S_i: how many rewards of arm i
+came, and their sum; O_i: its open plays. All are integers, S_i and mu0 in units of the books, and
+ratios are compared exactly. Ours; without a proof. The smoothing's one reward of mu0 keeps an arm
+of few rewards behind one of many with the same mean, and each open play counts as one more: what is
+not known yet speaks for no arm.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from surefoot._jit import jittable
+
+SCARCE = 20
+"""Holds; measured, see benchmarks/FUND.md."""
+PLAYS, SUM, OPEN = range(3)
+"""The rows of what was told: N, S and O, one entry an arm."""
+
+
+def untold(n_arms: int) -> tuple[list[int], list[int], list[int]]:
+    """Before the first play."""
+    return [0] * n_arms, [0] * n_arms, [0] * n_arms
+
+
+@jittable
+def funder(told: Any, value: int, arms: Sequence[int]) -> int:
+    """The arm that is played for its earnings; -1 where none has earned more than the default.
+
+    ``value``: mu0 in units.
+
+    >>> funder(([2, 9, 0], [2, 8, 0], [0, 0, 3]), 0, range(3))
+    1
+    >>> funder(([2, 9], [1, 4], [0, 0]), 1, range(2))
+    -1
+    """
+    chosen, top, of = -1, 0, 1
+    for k in arms:
+        if told[SUM][k] > value * told[PLAYS][k]:  # then so is the smoothed mean
+            smoothed = told[SUM][k] + value * (1 + told[OPEN][k])
+            count = told[PLAYS][k] + 1 + told[OPEN][k]
+            if chosen < 0 or exceeds(smoothed, count, top, of):
+                chosen, top, of = k, smoothed, count
+    return chosen
+
+
+@jittable
+def exceeds(a: int, b: int, c: int, d: int) -> bool:
+    """Whether a/b > c/d, of whole numbers a, c >= 0 and b, d > 0, without their products.
+
+    Those would leave 64 bits; Euclid's quotients of both decide it.
+
+    >>> exceeds(10**18, 10**9 + 1, 10**18 - 1, 10**9), exceeds(1, 3, 2, 6)
+    (False, False)
+    """
+    while True:
+        whole, other = a // b, c // d
+        if whole != other:
+            return bool(whole > other)
+        rest, left = a - whole * b, c - other * d
+        if rest == 0 or left == 0:
+            return bool(rest > left)
+        a, b, c, d = d, left, b, rest  # rest/b > left/d where d/left > b/rest
+
+
+@jittable
+def tell(told: Any, k: int, units: int) -> None:
+    """A reward of arm k came."""
+    told[PLAYS][k] += 1
+    told[SUM][k] += units
