@@ -43,13 +43,17 @@ def test_it_plays_as_the_twin(key, m, told, epsilon, gap, data):
     for arm, rewards in enumerate(told):
         for units in rewards:
             policy.update(arm, units / NANO, None)
+    waiting = [data.draw(st.integers(0, 2)) for _ in told]
+    for arm, count in enumerate(waiting):
+        for _ in range(count):
+            policy.opened(arm, None)
     policy.key, policy.turns = key, m - 1
-    rewards = [[Fraction(units, NANO) for units in one] for one in told]
+    known = naive.means([[Fraction(units, NANO) for units in one] for one in told], waiting)
     draws = naive.share(K, m, Fraction(epsilon), Fraction(gap) if gap else None, Fraction(5))
-    arm, score = naive.choose(key, m, rewards, allowed, draws)
+    arm, score = naive.choose(key, m, known, allowed, draws)
     assert policy.peek(m, allowed) == (arm, pytest.approx(score, rel=1e-14))
     says = policy.propensities(allowed=allowed)
-    assert says == pytest.approx([float(x) for x in naive.propensities(rewards, allowed, draws)])
+    assert says == pytest.approx([float(x) for x in naive.propensities(known, allowed, draws)])
     assert sum(says) == pytest.approx(1, abs=1e-14)
 
 

@@ -40,10 +40,15 @@ def test_it_plays_as_the_twin(key, m, told, data):
     allowed = sorted(data.draw(st.sets(st.sampled_from(range(len(told))), min_size=1)))
     rewards = [[Fraction(units, NANO) for units in one] for one in told]
     policy = taught(rewards)
+    waiting = [data.draw(st.integers(0, 2)) for _ in told]
+    for arm, count in enumerate(waiting):
+        for _ in range(count):
+            policy.opened(arm, None)
     policy.key = key
-    arm, score = naive.choose(key, m, rewards, allowed)
+    known = naive.known(rewards, waiting)
+    arm, score = naive.choose(key, m, known, allowed)
     assert policy.peek(m, allowed) == (arm, pytest.approx(score, abs=1e-9))
-    says = naive.propensities(rewards, allowed)
+    says = naive.propensities(known, allowed)
     assert policy.propensities(allowed=allowed) == pytest.approx(says, rel=1e-9, abs=1e-300)
 
 
@@ -80,7 +85,8 @@ def test_a_default_above_every_mean_leaves_each_arm_what_is_said():
     """exp(-N kl(mean, mu0)) over the sum of the weights."""
     policy = taught([[1, 0, 0], [0, 0, 1, 0, 0], [0.25]])
     means, plays, mu0, keys = (1 / 3, 1 / 5, 1 / 4), (3, 5, 1), 0.6, 6000
-    total = sum(naive.weights([[1, 0, 0], [0, 0, 1, 0, 0], [Fraction(1, 4)]], range(3)).values())
+    arms = naive.known([[1, 0, 0], [0, 0, 1, 0, 0], [Fraction(1, 4)]], [0, 0, 0])
+    total = sum(naive.weights(arms, range(3)).values())
     played = [0] * 3
     for key in range(keys):
         policy.key = key
@@ -112,6 +118,20 @@ def test_it_learns_as_fast_as_the_theory_says():
     )
     theory = 0.25 * math.log(3000) / naive.kl(0.25, 0.5)
     assert theory / 4 < found.summary()["it"]["regret"]["mean"] < theory * 3
+
+
+def test_open_plays_count_against_an_arm_as_its_mean_does():
+    policy, rng = sf.KLMS(3), np.random.default_rng(0)
+    arms = []
+    for _ in range(60):
+        arms.append(policy.select(None, rng))
+        policy.opened(arms[-1], None)
+    assert arms[:3] == [0, 1, 2]
+    assert min(arms.count(arm) for arm in range(3)) >= 10
+    waits, told = taught([[1, 0], [0]]), taught([[1, 0], [0, 0, 0]])
+    for _ in range(2):
+        waits.opened(1, None)
+    assert waits.propensities() == told.propensities()
 
 
 def test_unplayed_arms_come_first_and_surely():

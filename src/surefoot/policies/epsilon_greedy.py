@@ -16,6 +16,8 @@ from surefoot.kernels import (
     Kernels,
     add_units,
     count_and_sum,
+    count_open,
+    plays_and_mean,
     register,
     uniform,
 )
@@ -51,8 +53,9 @@ def _leader(policy: EpsilonGreedyRecord, state: Any, allowed: Any) -> tuple[int,
     chosen = -1
     top = -math.inf
     for k in allowed:
-        plays = state[0][k]
-        mean = math.inf if plays == 0 else float(state[1][k]) / policy.unit / plays
+        plays, mean = plays_and_mean(policy, state, k)
+        if plays == 0:
+            mean = math.inf
         if chosen < 0 or mean > top:
             chosen = k
             top = mean
@@ -72,7 +75,7 @@ def _best(
     return -1, math.inf
 
 
-register(EpsilonGreedyRecord, Kernels(count_and_sum, _best, add_units))
+register(EpsilonGreedyRecord, Kernels(count_and_sum, _best, add_units, opened=count_open))
 
 
 class EpsilonGreedy(KernelPolicy):
@@ -81,7 +84,8 @@ class EpsilonGreedy(KernelPolicy):
         epsilon constant, or epsilon_m = min(1, c K / (d^2 m)) with ``gap`` = d
 
     A random arm is uniform among those allowed. Otherwise the first arm of the largest S_i/N_i is
-    played, one with N_i = 0 before all others. m counts this policy's own turns, K all its arms.
+    played, one with N_i = 0 before all others; with open plays and no reward yet it counts as 1/2.
+    m counts this policy's own turns, K all its arms.
 
     Source: the schedule is that of epsilon_n-greedy, Auer, Cesa-Bianchi, Fischer 2002, Figure 3;
     its d is a lower bound on the gap between the best arm and every other. The constant epsilon is

@@ -13,6 +13,8 @@ from surefoot.kernels import (
     Kernels,
     add_units,
     count_and_sum,
+    count_open,
+    plays_and_mean,
     register,
     uniform,
 )
@@ -33,11 +35,6 @@ class KLMSRecord(NamedTuple):
 
 
 @jittable
-def _mean(policy: KLMSRecord, state: Any, k: int) -> Any:
-    return float(state[1][k]) / policy.unit / state[0][k]
-
-
-@jittable
 def _divergence(p: float, top: float) -> float:
     return 0.0 if p >= top else bernoulli_kl(p, top)
 
@@ -45,10 +42,10 @@ def _divergence(p: float, top: float) -> float:
 @jittable
 def _weight(policy: KLMSRecord, state: Any, k: int, top: float) -> float:
     """exp(-N_k kl(mean_k, top)); a logarithm is computed only where that may be above 0."""
-    p = _mean(policy, state, k)
-    if 2.0 * state[0][k] * (top - p) * (top - p) > _GONE:  # Pinsker: kl(p, q) >= 2 (p-q)^2
+    n, p = plays_and_mean(policy, state, k)
+    if 2.0 * n * (top - p) * (top - p) > _GONE:  # Pinsker: kl(p, q) >= 2 (p-q)^2
         return 0.0
-    return math.exp(-state[0][k] * _divergence(p, top))
+    return math.exp(-n * _divergence(p, top))
 
 
 @jittable
@@ -56,9 +53,10 @@ def _foremost(policy: KLMSRecord, state: Any, allowed: Any) -> tuple[int, float]
     """The first unplayed arm, or -1; and the largest mean, if all are played."""
     top = 0.0
     for k in allowed:
-        if state[0][k] == 0:
+        n, p = plays_and_mean(policy, state, k)
+        if n == 0:
             return k, math.inf
-        top = max(top, _mean(policy, state, k))
+        top = max(top, p)
     return -1, top
 
 
@@ -75,12 +73,12 @@ def _best(
         total += weight
         if uniform(key, m, k) * total < weight:
             chosen = k
-    p = _mean(policy, state, chosen)
-    luck = -math.log(uniform(key, m, SCORE)) / state[0][chosen]
+    n, p = plays_and_mean(policy, state, chosen)
+    luck = -math.log(uniform(key, m, SCORE)) / n
     return chosen, kl_upper(p, _divergence(p, top) + luck)
 
 
-register(KLMSRecord, Kernels(count_and_sum, _best, add_units))
+register(KLMSRecord, Kernels(count_and_sum, _best, add_units, opened=count_open))
 
 
 class KLMS(KernelPolicy):
@@ -91,7 +89,8 @@ class KLMS(KernelPolicy):
     kl(p, q) is the divergence of two Bernoulli means. Source: KL-MS, Qin, Jun, Zhang 2023 (arXiv
     2304.14989), Algorithm 1. The probabilities are known in closed form: ``propensities``. Ours is
     where the randomness comes from: uniform numbers for (key, turn, arm), so live, plain and
-    compiled plays are the same.
+    compiled plays are the same; and that open plays count in N_i, with the mean of the rewards that
+    came (1/2 before the first).
 
     Where the default competes (ours), the score of the arm drawn is a q above the largest mean with
 
