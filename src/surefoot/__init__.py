@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0.dev0"
 
 _HOMES = {
+    "AdaUCB": "surefoot.policies",
     "Ball": "surefoot.policies",
     "Batched": "surefoot.environments",
     "BernoulliArms": "surefoot.environments",
@@ -76,6 +77,7 @@ _MOVED = dict.fromkeys(
 """Names that have a new place; the old one goes with the next version."""
 
 __all__ = [
+    "AdaUCB",
     "Ball",
     "Batched",
     "BernoulliArms",
@@ -175,6 +177,7 @@ if TYPE_CHECKING:
         KLUCB,
         MVUCB,
         UCB1,
+        AdaUCB,
         Ball,
         EpsilonGreedy,
         GaussianThompson,

@@ -40,6 +40,7 @@ def test_without_a_place_to_write_it_says_so(warmup, monkeypatch, tmp_path):
 
 def test_every_policy_of_ours_is_among_them():
     assert sorted(live.name for live in warm.wrappers().values()) == [
+        "AdaUCB",
         "ConUCB",
         "EpsilonGreedy",
         "GaussianThompson",

@@ -13,7 +13,7 @@ from surefoot.comparators import conucb, moss
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry, warm
 from surefoot.kernels.policy import IndexPolicy
-from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, LinUCB, Ridge
+from surefoot.policies import C2UCB, KLUCB, MVUCB, UCB1, AdaUCB, LinUCB, Ridge
 
 pytest.importorskip("numba")
 
@@ -23,6 +23,7 @@ INDEX = {
     "UCB1, narrow": lambda n: UCB1(n, c=0.02),
     "KLUCB": KLUCB,
     "KLUCB, c=3": lambda n: KLUCB(n, c=3),
+    "AdaUCB": AdaUCB,
     "MVUCB": lambda n: MVUCB(n, rho=3),
     "ConUCB": lambda n: IndexPolicy(conucb.record_of(n, 0.01, "simple", "paper"), n, None),
     "ConUCB, iterated": lambda n: IndexPolicy(
@@ -87,8 +88,9 @@ def test_index_policies_in_lockstep(make, wrappers, n_arms, delay, seed):
         while len(waiting) > delay:
             arm, reward = waiting.pop(0), float(rng.choice(rewards))
             assert compiled.pledge(arm) == plain.pledge(arm)
-            compiled.update(arm, reward, None)
-            plain.update(arm, reward, None)
+            if not seed % 3 or rng.random() < 0.8:  # else it is void
+                compiled.update(arm, reward, None)
+                plain.update(arm, reward, None)
             if seed % 3:
                 compiled.closed(arm, None)
                 plain.closed(arm, None)

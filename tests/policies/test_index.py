@@ -10,13 +10,14 @@ from hypothesis import strategies as st
 from surefoot import ConUCB
 from surefoot.kernels import registry
 from surefoot.kernels.policy import IndexPolicy
-from surefoot.policies import KLUCB, UCB1
+from surefoot.policies import KLUCB, UCB1, AdaUCB
 
 MAKERS = {
     "UCB1": UCB1,
     "UCB1, narrow": lambda n: UCB1(n, c=0.02),
     "KLUCB": KLUCB,
     "KLUCB, c=3": lambda n: KLUCB(n, c=3),
+    "AdaUCB": AdaUCB,
     "ConUCB": lambda n: ConUCB(n, 0.5, 0.1, 0.01).bounds,
 }
 REWARDS = {
@@ -49,7 +50,8 @@ def test_every_decision_is_that_of_the_full_argmax(make, rewards, n_arms, delay,
             policy.opened(expected[0], None)
         while len(waiting) > delay or (waiting and rng.random() < 0.1):
             arm = waiting.pop(rng.randrange(len(waiting)))
-            policy.update(arm, rng.choice(rewards), None)
+            if not opens or rng.random() < 0.8:  # else it is void
+                policy.update(arm, rng.choice(rewards), None)
             if opens:
                 policy.closed(arm, None)
         if rng.random() < 0.02:
@@ -58,7 +60,7 @@ def test_every_decision_is_that_of_the_full_argmax(make, rewards, n_arms, delay,
             policy.restore(saved)
 
 
-@pytest.mark.parametrize("make", [UCB1, KLUCB])
+@pytest.mark.parametrize("make", [UCB1, KLUCB, AdaUCB])
 def test_a_long_run_is_that_of_the_full_argmax(make):
     rng, policy = random.Random(1), make(24)
     for turn in range(1, 3000):

@@ -7,11 +7,12 @@ import pytest
 
 from surefoot.comparators import moss
 from surefoot.kernels import IndexKernels, IndexPolicy, add_units, count_and_sum, registry
-from surefoot.policies import KLUCB, MVUCB, UCB1, Thompson
+from surefoot.policies import KLUCB, MVUCB, UCB1, AdaUCB, Thompson
 
 MAKERS = {
     "UCB1": UCB1,
     "KLUCB": KLUCB,
+    "AdaUCB": AdaUCB,
     "MVUCB": lambda n: MVUCB(n, rho=3),
     "MOSS": lambda n: IndexPolicy(moss.MOSSRecord(300.0), n),
 }

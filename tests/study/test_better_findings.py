@@ -130,9 +130,6 @@ def test_fresh_instances_tell_the_worst_run_and_how_many_lie_above():
         }
         for number, worst in ((1, 30.0), (2, 220.0))
     }
-    for policies in found.values():
-        for name in (rival for rival in policies_of("clb") if rival not in policies):
-            policies[name] = numbers([50.0, 50.0])
     (at,) = instances_of(found, "clb")
     assert (at["panel"], at["instances"], at["runs"]) == ("clb-d5-alpha0.01", 2, 2)
     mine = next(one for one in at["policies"] if one["name"] == ours)
@@ -140,9 +137,3 @@ def test_fresh_instances_tell_the_worst_run_and_how_many_lie_above():
     assert mine["runs_above"] == 1
     assert mine["worst_instance"] == pytest.approx(115 / 200)
     assert mine["geometric_mean"]["value"] == pytest.approx((0.1 * 115 / 200) ** 0.5)
-
-
-def policies_of(problem):
-    from surefoot.study.rivals import rivals
-
-    return [rival.name for rival in rivals(problem)]

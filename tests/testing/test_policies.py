@@ -63,6 +63,7 @@ CASES = {
     ),
     "LinUCB": Case(lambda: sf.LinUCB(ROWS, labels=["a", "b", "c", "d"], ridge=sf.Ridge(noise=0.5))),
     "LinUCB by determinant": Case(lambda: sf.LinUCB(ROWS, ridge=sf.Ridge(radius="determinant"))),
+    "AdaUCB": Case(lambda: sf.AdaUCB(3)),
     "LinUCB of losses": Case(lambda: sf.LinUCB(ROWS), reward_range=(-1, 1)),
     "LinUCB of contexts": Case(lambda: sf.LinUCB(ROWS), rows),
     "LinUCB of any rows": Case(

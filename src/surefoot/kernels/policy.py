@@ -103,6 +103,7 @@ class KernelPolicy(Stateful):
     unit_rewards = True
     contextual = False
     draws: ClassVar[bool] = False
+    _coupled = False
     kernel_methods: ClassVar[tuple[str, ...]] = (
         "best", "peek", "update", "pledge", "unit_rewards", "opened", "closed",
     )  # fmt: skip
@@ -133,6 +134,8 @@ class KernelPolicy(Stateful):
         self.turns, self._state = turns, state if rows is None else rows
         self._compiled = None if rows is None else compiled
         self._ceilings = np.full(self.n_arms + 1, -math.inf)
+        self._moved = dict[int, int]()
+        """Where indices are coupled: the plays that these arms had when ceilings were last used."""
         self._stale = set[int]()
         """The arms that have learned since an index policy drew up their ceilings."""
         self._parts = (tuple(self.record), self._state, self._ceilings)
@@ -186,6 +189,8 @@ class KernelPolicy(Stateful):
 
     def update(self, arm: int, reward: float, context: Any) -> None:
         """Learn one reward in [0, 1] of one arm."""
+        if self._coupled:
+            self._moved.setdefault(arm, self._plays(arm))
         compiled = self._compiled
         if compiled is None:
             self.kernels.update(self.record, self._state, arm, reward)
@@ -213,9 +218,14 @@ class KernelPolicy(Stateful):
         """Hear that such a play waits no longer: its reward came, or will not come."""
         self._reopen(arm, -1)
 
+    def _plays(self, arm: int) -> int:
+        return int(self._state[0][arm] + self._state[2][arm])
+
     def _reopen(self, arm: int, by: int) -> None:
         if self._deaf:
             return
+        if self._coupled:
+            self._moved.setdefault(arm, self._plays(arm))
         compiled = self._compiled
         if compiled is None:
             self.kernels.opened(self.record, self._state, arm, by)
@@ -313,6 +323,7 @@ class IndexPolicy(KernelPolicy):
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         super()._begin(turns, state)
         self._index = registry.INDEX_KERNELS[type(self.record)]
+        self._coupled = self._index.coupled
         if self._compiled is None:
             self._look_ahead(max(turns, 1))
 
@@ -322,6 +333,15 @@ class IndexPolicy(KernelPolicy):
         self._stale.clear()
         self._ceilings = np.array([self._ceiling(arm) for arm in range(self.n_arms)])
 
+    def _settle(self) -> None:
+        """Draw up all ceilings if some arm lost plays, as then the others' coupled indices grow."""
+        if any(self._plays(arm) < before for arm, before in self._moved.items()):
+            if self._compiled is None:
+                self._reach = -math.inf
+            else:
+                self._ceilings[-1] = -math.inf
+        self._moved.clear()
+
     def _ceiling(self, arm: int) -> float:
         found = self._index.index(self.record, self._state, arm, self._reach, -math.inf)
         return float(found) + MARGIN
@@ -330,6 +350,8 @@ class IndexPolicy(KernelPolicy):
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
+        if self._moved:
+            self._settle()
         compiled = self._compiled
         if compiled is not None and allowed is None:
             return compiled[BEST](turn, *self._parts)  # type: ignore[no-any-return]

@@ -122,7 +122,7 @@ def register(
         KERNELS[record] = kernels
         return
     INDEX_KERNELS[record] = kernels
-    init, _, _, update, pledge, take, opened = kernels
+    init, _, _, update, pledge, take, opened, _ = kernels
     KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take, opened=opened)
     if lines is not None:
         LINE_KERNELS[record] = lines
@@ -190,7 +190,8 @@ class IndexKernels(NamedTuple):
     falling as s grows; where y is certainly not above ``best`` any number not above it may be
     returned · ``update``, ``pledge`` and ``opened`` as in ``Kernels`` ·
     ``take(policy, state, k, reward)``, never compiled, takes out what ``update`` added to the
-    counts and sums of arm k.
+    counts and sums of arm k · ``coupled``: whether an index depends on the other arms' plays, too,
+    those of ``count_and_sum``; it must not grow as they do.
     """
 
     init: Callable[..., Any]
@@ -200,6 +201,7 @@ class IndexKernels(NamedTuple):
     pledge: Callable[..., Any] = no_pledge
     take: Callable[..., Any] = subtract
     opened: Callable[..., Any] = unopened
+    coupled: bool = False
 
 
 INDEX_KERNELS: dict[type, IndexKernels] = table()

@@ -71,6 +71,8 @@ def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, fl
         look_ahead(policy, state, ceilings, turn + 1 + (turn >> SHIFT))
     leader = 0
     for k in range(len(ceilings) - 1):
+        if ceilings[k] == math.inf:
+            ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
         if ceilings[k] > ceilings[leader]:
             leader = k
     score = index(policy, state, leader, s, -math.inf)
@@ -87,16 +89,16 @@ def foremost(policy: Any, state: Any, ceilings: Any, turn: int) -> tuple[int, fl
 
 @jittable
 def learn(policy: Any, state: Any, ceilings: Any, k: int, reward: float) -> None:
-    """One reward of one arm, and the arm's new ceiling."""
+    """One reward of one arm, whose ceiling is drawn up when it is next needed."""
     update(policy, state, k, reward)
-    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
+    ceilings[k] = math.inf
 
 
 @jittable
 def reopen(policy: Any, state: Any, ceilings: Any, k: int, by: int) -> None:
-    """One open play of an arm more or less, and the arm's new ceiling."""
+    """One open play of an arm more or less; as ``learn``."""
     opened(policy, state, k, by)
-    ceilings[k] = index(policy, state, k, ceilings[-1], -math.inf) + MARGIN
+    ceilings[k] = math.inf
 
 
 SHIFT = 6

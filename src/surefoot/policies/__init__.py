@@ -1,5 +1,6 @@
 """Policies: standard bandit algorithms, which know nothing of floors."""
 
+from surefoot.policies.adaucb import AdaUCB
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
@@ -20,6 +21,7 @@ __all__ = [
     "KLUCB",
     "MVUCB",
     "UCB1",
+    "AdaUCB",
     "Ball",
     "CombLinTS",
     "EpsilonGreedy",

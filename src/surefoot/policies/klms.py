@@ -18,8 +18,8 @@ from surefoot.kernels import (
     register,
     uniform,
 )
+from surefoot.policies._bernoulli import bernoulli_kl, kl_upper
 from surefoot.policies._propensities import arms_asked
-from surefoot.policies.klucb import bernoulli_kl, kl_upper
 
 SCORE = -1
 """What the draw of a turn's score is numbered by, in the place of an arm."""

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
-from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.kernels.policy import IndexPolicy
 from surefoot.kernels.registry import (
@@ -19,9 +18,7 @@ from surefoot.kernels.registry import (
     plays_and_mean,
     register,
 )
-
-_STEPS = 50
-"""More than Newton ever takes here: about a dozen where it starts worst."""
+from surefoot.policies._bernoulli import kl_excludes, kl_upper
 
 
 class KLUCBRecord(NamedTuple):
@@ -44,45 +41,9 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
     if plays == 0:
         return math.inf
     level = s / plays
-    if level <= 0.0 or p >= 1.0:
-        return p
-    # kl(p, .) grows above p, so one look at ``best`` tells whether this arm can beat it; the
-    # margin keeps rounding on the safe side.
-    if p < best < 1.0 and bernoulli_kl(p, best) > level * (1.0 + 1e-9) + 1e-12:
+    if level <= 0.0 or p >= 1.0 or kl_excludes(p, level, best):
         return p
     return kl_upper(p, level)
-
-
-@jittable
-def kl_upper(p: float, level: float) -> float:
-    """max{q : kl(p, q) <= level}."""
-    if level <= 0.0 or p >= 1.0:
-        return p
-    # kl(p, .) is convex: from a q that is too large every Newton step lands above the root. Such
-    # a q follows from kl(p, q) >= 2 (q-p)^2, and from kl(p, q) without its term p ln(1/q).
-    share = p * math.log(p) if p > 0.0 else 0.0
-    q = 1.0 - (1.0 - p) * math.exp((share - level) / (1.0 - p))
-    q = min(q, p + math.sqrt(0.5 * level))
-    for _ in range(_STEPS):
-        if not p < q < 1.0:
-            break
-        step = (bernoulli_kl(p, q) - level) * q * (1.0 - q) / (q - p)
-        if not 1e-13 < step < 1.0:
-            break
-        q -= step
-    return q
-
-
-@jittable
-def bernoulli_kl(p: float, q: float) -> float:
-    """Kullback-Leibler divergence of two Bernoulli means p <= q, p < 1; 0 ln 0 = 0."""
-    lost = (q - p) / (1.0 - p)
-    if lost >= 1.0:
-        return math.inf
-    total = -(1.0 - p) * math.log1p(-lost)
-    if p > 0.0:
-        total -= p * math.log1p((q - p) / p)
-    return total
 
 
 register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open))

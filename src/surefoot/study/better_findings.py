@@ -211,10 +211,8 @@ def instances_of(fresh: Figures, problem: str) -> list[JsonObject]:
         grouped.setdefault(panel.partition("-instance")[0], []).append(panel)
     found = []
     for place, panels in grouped.items():
-        weights, entries = resampled(len(panels)), []
-        for policy, role in roles(problem).items():
-            if policy.endswith(AGAIN):
-                continue
+        weights, entries, said = resampled(len(panels)), [], roles(problem)
+        for policy in fresh[panels[0]]:
             runs = np.array([fresh[panel][policy]["regret"] for panel in panels])
             below = np.array([fresh[panel][base]["regret"].mean() for panel in panels])
             logs = np.log(runs.mean(axis=1) / below)
@@ -223,7 +221,7 @@ def instances_of(fresh: Figures, problem: str) -> list[JsonObject]:
             entries.append(
                 {
                     "name": policy,
-                    "role": role,
+                    "role": said[policy],
                     "geometric_mean": mean._asdict(),
                     "worst_instance": float(np.exp(logs.max())),
                     "worst_run": float(worst.max()),
@@ -246,7 +244,11 @@ def claims_of(
 ) -> list[Claim]:
     """What was to be reached on the panels of a problem, and whether it is."""
     made = [*_named(problem, shares, means), *_proved(problem, means)]
-    below = sum(_below(figures, list(figures), policy) for policy in roles(problem))
+    below = sum(
+        int(numbers["violating_rounds"].sum())
+        for policies in figures.values()
+        for numbers in policies.values()
+    )
     made.append(
         Claim(
             f"{problem}-kept",

@@ -71,28 +71,24 @@ def _tight(panel: LinearPanel) -> sf.Ridge:
     return replace(panel.fitted, noise=0.5, radius="determinant")
 
 
-def _half(panel: LinearPanel) -> sf.Ridge:
-    return replace(panel.fitted, noise=0.5)
-
-
 _BERNOULLI = [
     Rival("KL-UCB", NAMED, _arms(sf.KLUCB)),
     Rival("Thompson", PROVED, _arms(sf.Thompson)),
+    Rival("KL-MS", OTHER, _arms(sf.KLMS)),
+    Rival("epsilon-greedy", OTHER, _arms(sf.EpsilonGreedy)),
 ]
 _RIVALS = {
     "cmab": [Rival("UCB1", PRINTED, _arms(sf.UCB1)), *_BERNOULLI],
     "clb": [
         Rival("LinUCB", PRINTED, lambda p, e: sf.LinUCB(e.X, ridge=p.fitted)),
-        Rival("KL-UCB, no features", NAMED, _arms(sf.KLUCB)),
+        Rival("LinTS", NAMED, lambda p, e: sf.LinTS(e.X)),
         Rival("LinUCB, tight", PROVED, lambda p, e: sf.LinUCB(e.X, ridge=_tight(p))),
+        Rival("KL-UCB, no features", OTHER, _arms(sf.KLUCB)),
     ],
     "cccb": [
         Rival("C2UCB", PRINTED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=p.fitted)),
-        Rival("C2UCB, noise 1/2", NAMED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_half(p))),
+        Rival("LinTS", NAMED, lambda p, e: sf.LinTS(e.X, oracle=e.oracle)),
         Rival("C2UCB, tight", PROVED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_tight(p))),
     ],
-    "mv": [
-        Rival("MV-UCB", PRINTED, lambda p, e: sf.MVUCB(e.n_arms, p.rho)),
-        *_BERNOULLI,
-    ],
+    "mv": [Rival("MV-UCB", PRINTED, lambda p, e: sf.MVUCB(e.n_arms, p.rho)), *_BERNOULLI],
 }
