@@ -45,6 +45,51 @@ class Counter:
         self.turn, self.learnt = state["turn"], state["learnt"]
 
 
+class Waiting(Counter):
+    """Plays the arm of the fewest plays, those that wait for their reward included."""
+
+    def __init__(self, n_arms: int) -> None:
+        super().__init__(n_arms)
+        self.told, self.open, self.fails = [0] * n_arms, [0] * n_arms, set()
+
+    def best(self, context, rng, allowed=None):
+        self._fail("best")
+        self.turn += 1
+        arms = range(self.n_arms) if allowed is None else allowed
+        arm = min(arms, key=lambda one: self.told[one] + self.open[one])
+        return arm, 1.0 / (1 + self.told[arm] + self.open[arm])
+
+    def select(self, context, rng):
+        return self.best(context, rng)[0]
+
+    def update(self, arm, reward, context):
+        self._fail("update")
+        self.told[arm] += 1
+
+    def correct(self, arm, old, new, context):
+        pass
+
+    def opened(self, arm, context):
+        self._fail("opened")
+        self.open[arm] += 1
+
+    def closed(self, arm, context):
+        assert self.open[arm] > 0, "closed without being opened, or twice"
+        self.open[arm] -= 1
+
+    def _fail(self, what):
+        """Fail once, if that is wanted."""
+        if what in self.fails:
+            self.fails.discard(what)
+            raise RuntimeError(f"no {what}")
+
+    def state(self):
+        return {"turn": self.turn, "told": self.told, "open": self.open}
+
+    def restore(self, state):
+        self.turn, self.told, self.open = state["turn"], state["told"], state["open"]
+
+
 class Softmax:
     """Draws an arm by a linear score of the context; learns by gradient; keeps numpy arrays."""
 

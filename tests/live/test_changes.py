@@ -101,14 +101,18 @@ def test_arms_come_and_go_while_plays_are_open(lives):
     other.add_arms(["DL"])
     other.remove_arms(["UA"])
     one.add_reserve(5)
-    assert [one.select().arm for _ in range(2)] == ["AA", "AA"]  # unplayed, and the lowest
+    assert [one.select().arm for _ in range(2)] == ["AA", "DL"]  # unplayed, and the lowest first
     one.update(one.select(allowed=["AA", "UA"]), 0)
     assert other.select().arm == "DL"
     other.update(first, 1)  # what is reported of a removed arm is booked
     assert one.select(allowed=["UA"]).reason == "NO_ALLOWED_ARM"
     again = Live(None, one.store)
     assert again.account == one.account == other.account
-    assert again.select().play.choice == one.select().play.choice
+    again.select()
+    one.select()
+    other.select()
+    again._engine.run(again._engine.current)
+    assert again._engine.fold.state() == other._engine.fold.state()
 
 
 @pytest.mark.parametrize("arms", [[], "DL", [1.5], ["UA", 1.5]])

@@ -225,11 +225,11 @@ def leases(tape):
 
 
 TAPES = {
-    reports: (741, "10bad914ef94b0d0", "08f7cf8781f9b0fa"),
-    changes: (678, "8ca6856e76e0506b", "7d3eb11b308a8d6f"),
-    defaults: (710, "efd4b7a169fc449d", "7314d48f619f1d70"),
+    reports: (741, "c506732e83f06165", "6f17fb3e18ca0f90"),
+    changes: (678, "5dc061d84e910185", "32e3b64238bf662b"),
+    defaults: (710, "5eef4b5bd7be06ab", "7ea3951dd4c68001"),
     super_arms: (214, "05e06382cd45f18a", "0d61141f39f00f0e"),
-    leases: (1423, "120e24268f5847ad", "4aa754626243679e"),
+    leases: (1423, "515d28fced520796", "49008882d94f177d"),
 }
 
 

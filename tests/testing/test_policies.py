@@ -175,6 +175,39 @@ class TestALearnerThatScores(ScoringPolicyKit):
         return Thompson()
 
 
+class Waits(Thompson):
+    """Less is thought of an arm whose rewards are still to come."""
+
+    def __init__(self, n_arms=3):
+        super().__init__(n_arms)
+        self.open = [0] * n_arms
+
+    def best(self, context, rng, allowed=None):
+        self.turns += 1
+        arms = range(self.n_arms) if allowed is None else allowed
+        draws = {arm: rng.beta(self.won[arm], self.lost[arm] + self.open[arm] / 2) for arm in arms}
+        arm = max(draws, key=draws.get)
+        return arm, float(draws[arm])
+
+    def opened(self, arm, context):
+        self.open[arm] += 1
+
+    def closed(self, arm, context):
+        self.open[arm] -= 1
+
+    def state(self):
+        return {**super().state(), "open": self.open}
+
+    def restore(self, state):
+        super().restore(state)
+        self.open = state["open"]
+
+
+class TestALearnerThatCountsOpenPlays(ScoringPolicyKit):
+    def make_policy(self):
+        return Waits()
+
+
 class LacksRestore:
     n_arms = 2
     select = update = state = lambda self, *given: 0
@@ -362,9 +395,45 @@ class NoNumber(Thompson):
         return super().best(context, rng, allowed)[0], float("nan")
 
 
+class NeverCloses(Waits):
+    closed = None
+
+
+class LeavesOneOpen(Waits):
+    def closed(self, arm, context):
+        self.open[arm] = max(self.open[arm] - 1, 1)
+
+
+class ClosesTheLastOpened(Waits):
+    def __init__(self):
+        super().__init__()
+        self.last = 0
+
+    def opened(self, arm, context):
+        super().opened(arm, context)
+        self.last = arm
+
+    def closed(self, arm, context):
+        super().closed(self.last, context)
+
+
+class ForgetsWhatIsOpen(Waits):
+    def state(self):
+        return {**super().state(), "open": [0] * self.n_arms}
+
+
 @pytest.mark.parametrize(
     ("bug", "test"),
     [
+        (NeverCloses, "it_hears_of_open_plays_by_both_methods_or_by_none"),
+        (LeavesOneOpen, "open_plays_that_are_closed_leave_nothing_behind_where_it_counts_them"),
+        (
+            ClosesTheLastOpened,
+            "open_plays_that_are_closed_leave_nothing_behind_where_it_counts_them",
+        ),
+        (ForgetsWhatIsOpen, "its_state_survives_as_text"),
+        (ForgetsWhatIsOpen, "saved_and_loaded_its_agent_goes_on_alike"),
+        (ForgetsWhatIsOpen, "live_and_started_again_it_goes_on_alike"),
         (LacksRestore, "it_follows_the_protocol"),
         (OneTooFar, "it_chooses_one_of_its_arms_and_leaves_the_context_alone"),
         (SaysYes, "it_chooses_one_of_its_arms_and_leaves_the_context_alone"),

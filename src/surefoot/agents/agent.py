@@ -13,7 +13,7 @@ import numpy as np
 from surefoot._exact import exact, exact_range, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
-from surefoot.agents import policy_checks
+from surefoot.agents import open_plays, policy_checks
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT, RAISE, told
@@ -31,8 +31,7 @@ from surefoot.floors import (
 )  # fmt: skip
 from surefoot.floors.events import BOOKED, SETTLE
 from surefoot.floors.protocol import check_floor
-from surefoot.policies import MVUCB
-from surefoot.policies.base import Policy, has, score_given
+from surefoot.policies.base import Policy, counts_open, has, score_given
 
 
 class Agent:
@@ -61,7 +60,7 @@ class Agent:
         self.actions = Actions(policy)
         self.arms: tuple[Label, ...] = self.actions.arms
         check_floor(floor)
-        check_agreement(policy, floor)
+        policy_checks.check_agreement(policy, floor)
         self.policy = policy
         self.floor = floor
         self.turns = 0
@@ -77,6 +76,10 @@ class Agent:
         self.books: Books = floor.open()
         self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
+        self.counts_open = counts_open(policy)
+        """Whether the policy is told of its explorations without a reward."""
+        self.lapsed = set[int]()
+        """The ``open_plays`` that it does not count: nearly always, as they expired."""
         self.has_scores = has(policy, "best")
         self._checks = has(policy, "check")
         self._sure = has(policy, "sure")
@@ -120,7 +123,10 @@ class Agent:
         try:
             play = self.propose(context, candidates, terms)
             explores = play.index >= 0
-            self.open_plays[books.decide(explores, terms)] = play, context if explores else None
+            number = books.decide(explores, terms)
+            if explores and self.counts_open:
+                open_plays.opened(self, number, play, context)
+            self.open_plays[number] = play, context if explores else None
         except BaseException:
             self.asking = False
             self._take_back(first)
@@ -255,6 +261,8 @@ class Agent:
                 )
                 self.tell(self.policy.update, action, learned, context)
             del self.open_plays[number]
+            if self.counts_open:
+                open_plays.closed(self, number, given, context)
         return outcome
 
     def _super_arm(
@@ -282,14 +290,16 @@ class Agent:
         booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
 
-    def tell(self, call: Callable[..., Any], *args: Any) -> None:
-        """Call a method of the policy that answers nothing; a fault counts where it may."""
+    def tell(self, call: Callable[..., Any], *args: Any) -> bool:
+        """Call a method of the policy that answers nothing; False after a fault that counts."""
         try:
             call(*args)
         except Exception as error:
             if self.on_fault != DEFAULT:
                 raise
             self.failed(error)
+            return False
+        return True
 
     def failed(self, error: Exception) -> str:
         """Count a fault of the policy, after which the agent goes on; returns what it says."""
@@ -309,8 +319,15 @@ class Agent:
         """Take in the report of a default play; ``reward``: None if the report has none."""
 
     def expire(self, play: Play | int) -> Outcome:
-        """No reward came in time: the worst is booked until the true reward arrives."""
-        return self.books.expire(self._id(play))
+        """No reward came in time: the worst is booked until the true reward arrives.
+
+        The policy is told that the play is closed, and of no reward before that arrives.
+        """
+        number = self._id(play)
+        outcome = self.books.expire(number)
+        if outcome is BOOKED and self.counts_open:
+            open_plays.expired(self, number)
+        return outcome
 
     def void(self, play: Play | int) -> Outcome:
         """The play was never made, for good; its hold is released."""
@@ -546,24 +563,10 @@ class Agent:
     def _closed(self, number: int, report: Callable[[int], Outcome]) -> Outcome:
         outcome = report(number)
         if outcome is BOOKED:
-            self.open_plays.pop(number, None)
+            waiting = self.open_plays.pop(number, None)
+            if self.counts_open and waiting is not None:
+                open_plays.closed(self, number, *waiting)
         return outcome
-
-
-def check_agreement(policy: Policy, floor: Floor) -> None:
-    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
-    if not isinstance(policy, MVUCB):
-        return
-    if floor.rho is not None and policy.rho != floor.rho:
-        raise InvalidInput(
-            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
-        )
-    if policy.reward_range != floor.reward_range:
-        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
-        raise InvalidInput(
-            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
-            "agree"
-        )
 
 
 def seeded(seed: Seed) -> np.random.SeedSequence:

@@ -10,6 +10,8 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.floors import Floor
+from surefoot.policies import MVUCB
 from surefoot.policies.base import Policy
 
 LOOKS = frozenset({0, *(2**k for k in range(11))})
@@ -113,3 +115,19 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     return bool(np.array_equal(one, other))
+
+
+def check_agreement(policy: Policy, floor: Floor) -> None:
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    if not isinstance(policy, MVUCB):
+        return
+    if floor.rho is not None and policy.rho != floor.rho:
+        raise InvalidInput(
+            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
+        )
+    if policy.reward_range != floor.reward_range:
+        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
+        raise InvalidInput(
+            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
+            "agree"
+        )

@@ -15,6 +15,7 @@ from surefoot._exact import shown
 from surefoot._files import checked_path, replacing
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
+from surefoot.agents import open_plays
 from surefoot.agents.agent import Agent
 from surefoot.agents.draws import Draws
 from surefoot.agents.gencb import GenCB
@@ -169,6 +170,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
             [_row(play), to_json(context, f"the context of pending play {play.id}")]
             for play, context in agent.open_plays.values()
         ],
+        **({"lapsed": sorted(agent.lapsed)} if agent.counts_open else {}),
     }
 
 
@@ -257,6 +259,9 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     for row, context in body["open"]:
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
+    if agent.counts_open:
+        own = agent.policy is policy and not saved["config"]
+        open_plays.restored(agent, body.get("lapsed"), own)
     return agent
 
 
@@ -282,17 +287,9 @@ def _floor(saved: JsonObject, own: Any) -> Floor:
 
 
 def _restore(policy: Policy, state: Any, own: bool) -> None:
-    """Give a policy its state; an error in the user's own code is not called a damaged file."""
-    try:
+    """Give a policy its state."""
+    with open_plays.blamed(policy, "restore()", "the state", own):
         policy.restore(state)
-    except (ArithmeticError, AttributeError, LookupError, TypeError, ValueError) as error:
-        if not own:
-            raise
-        kind = type(policy).__name__
-        raise InvalidInput(
-            f"restore() of your own {kind} fails on the state that was saved "
-            f"({type(error).__name__}: {error}); mend {kind}, the file is whole"
-        ) from error
 
 
 def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:

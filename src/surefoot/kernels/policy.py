@@ -119,7 +119,8 @@ class KernelPolicy(Stateful):
         """What its draws are a function of, with the turn and the arm; None before the first."""
         self.record = record
         self.kernels = registry.KERNELS[type(record)]
-        self._deaf = self.kernels.opened is registry.unopened
+        self.counts_open = self.kernels.opened is not registry.unopened
+        """Whether open plays are anything to it; else an agent tells it of none."""
         self._width = 0
         """How many units the range of rewards spans in an agent's books, once there are such."""
         self._begin(0, self._start())
@@ -222,7 +223,7 @@ class KernelPolicy(Stateful):
         return int(self._state[0][arm] + self._state[2][arm])
 
     def _reopen(self, arm: int, by: int) -> None:
-        if self._deaf:
+        if not self.counts_open:
             return
         if self._coupled:
             self._moved.setdefault(arm, self._plays(arm))
@@ -273,7 +274,7 @@ class KernelPolicy(Stateful):
     def _fitting(self, state: JsonObject) -> tuple[list[Any], ...]:
         """The lists of a saved state; files older than open plays lack the last one."""
         rows, start = state[self._saved_as], self._start()
-        counted = not self._deaf or self.kernels.init is registry.count_and_sum
+        counted = self.counts_open or self.kernels.init is registry.count_and_sum
         if counted and len(rows) == len(start) - 1:
             rows = [*rows, start[-1]]
         return super()._fitting({self._saved_as: rows})

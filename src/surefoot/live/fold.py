@@ -39,7 +39,7 @@ from surefoot.policies.base import Policy
 _ENDOWMENTS = {"endowment.granted": 1, "endowment.withdrawn": -1}
 LEARNT = ("outcome.settled", "outcome.expired", "outcome.late")
 """The kinds of entries the policy learns from; from an expiry if ``learn_missing`` says so."""
-_CLOSED = (
+CLOSED = (
     *LEARNT, "outcome.as_default", "decision.voided", "decision.confirmed", "default.expired",
 )  # fmt: skip
 """A play leaves memory after these; a later report repeats its facts in its own entry."""
@@ -81,6 +81,8 @@ class Fold:
         self.version = 0
         self.settings = Settings()
         self.waiting: dict[str, OpenPlay] = {}
+        self.counted = set[str]()
+        """The explorations that the policy counts as open, where it is told of them."""
         self.removed: set[int] = set()
         self.endowments: dict[str, list[Any]] = {}
         """The changes of the reserve that have an id, by id."""
@@ -195,6 +197,7 @@ class Fold:
         copied.turns, copied.paused = agent.turns, agent.paused
         copied.draws = Draws(agent.draws.plays, agent.draws.parts)
         twin._keep(copied, Account(posted=rights))
+        twin.counted = set(self.counted)
         twin.books.counters |= {
             name: self.books.counters[name] for name in ("pending", "unreported")
         }
@@ -307,6 +310,11 @@ class Fold:
         self.count(kind)
         assert entry.play is not None
         self.waiting[entry.play] = play
+        try:
+            self.tell_open(entry.play, play)
+        except Exception:
+            if done:  # while it is decided; one that is read back was made
+                raise
 
     def count(self, kind: str) -> None:
         """Count a play that was decided."""
@@ -350,8 +358,28 @@ class Fold:
         elif kind in LEARNT:
             assert play is not None
             self.learn(kind, payload, play.action, play.context, play.missing)
-        if kind in _CLOSED and name is not None:
+        if kind in CLOSED and name is not None:
             self.waiting.pop(name, None)
+            if play is not None:
+                self.tell_closed(name, play)
+
+    def tell_open(self, name: str, play: OpenPlay) -> None:
+        """Tell the policy that an exploration was given out."""
+        agent: Any = self.agent
+        told = play.explores and agent.counts_open
+        if told and agent.tell(agent.policy.opened, play.action, play.context):
+            self.counted.add(name)
+
+    def tell_closed(self, name: str, play: OpenPlay) -> None:
+        """Tell the policy that a play waits no longer, if it counts it as open."""
+        if name not in self.counted:
+            return
+        self.counted.remove(name)
+        policy: Any = self.agent.policy
+        try:
+            policy.closed(play.action, play.context)
+        except Exception as error:  # noqa: BLE001  # a policy is the user's own code
+            self._unheard(error)
 
     def drawn(self, payload: JsonObject) -> None:
         """Take in what a default of an interval paid; earlier releases did not say the interval."""
@@ -378,10 +406,14 @@ class Fold:
             else:
                 policy.update(action, self._reward(payload), context)
         except Exception as error:  # noqa: BLE001  # a policy is the user's own code
-            if self.agent.on_fault == DEFAULT:
-                self.agent.failed(error)
-            else:
-                self.unlearnt = error
+            self._unheard(error)
+
+    def _unheard(self, error: Exception) -> None:
+        """The policy failed to take what it was told: the books go on without."""
+        if self.agent.on_fault == DEFAULT:
+            self.agent.failed(error)
+        else:
+            self.unlearnt = error
 
     def _worst(self, missing: int) -> float:
         """The reward that the policy learns for a missing one; it never changes."""
@@ -406,7 +438,8 @@ class Fold:
             "experiment": self.experiment,
             "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
             "opened": self.opened,
-            "body": {key: body[key] for key in body if key not in ("books", "open")},
+            "body": {key: body[key] for key in body if key not in ("books", "open", "lapsed")},
+            **({"counts_open": True} if self.agent.counts_open else {}),
             "counters": {
                 **books.counters,
                 "required": books.required,
@@ -441,6 +474,16 @@ class Fold:
             self.waiting[play] = OpenPlay(
                 explores, arm, number, action, context, Terms(*terms), *ends
             )
+        if agent.counts_open:
+            self._reopen(told=state.get("counts_open", False))
+
+    def _reopen(self, told: bool) -> None:
+        """Know which plays the policy counts; ``told``: whether it did when the state was taken."""
+        for name, play in self.waiting.items():
+            if not told:
+                self.tell_open(name, play)
+            elif play.explores:
+                self.counted.add(name)
 
 
 def _plain(given: OpenPlay) -> list[Any]:

@@ -28,7 +28,7 @@ from surefoot.live import ids, leases
 from surefoot.live.engine import Booked, Engine, Report, book
 from surefoot.live.entries import Entry, check_exact
 from surefoot.live.flushing import FlushTurn
-from surefoot.live.fold import LEARNT, Fold
+from surefoot.live.fold import CLOSED, LEARNT, Fold
 from surefoot.live.journal import Header, Journal, LeftBehind, boot_id, left_behind
 from surefoot.live.leases import Lease
 from surefoot.live.play import OpenPlay, Request
@@ -239,8 +239,8 @@ class Worker:
         local.unlearnt = None
         for line in booked.lines:
             row = moved(row, line.kind, line.payload)
-        if not known.unsure:
-            _learn(local, booked)
+        decided_here = known.entry is not None
+        _learn(local, name if decided_here else row.id, booked, known.unsure)
         self._own[name] = known._replace(row=row)
         if _broke(booked):
             self._lease = None
@@ -375,7 +375,13 @@ class Worker:
         )  # fmt: skip
         step = {"kind": kind, "play": play_id, "payload": payload, "version": local.version}
         row = decided(play_id, local.experiment, 0, kind, payload)
-        return step, Known(row, local.open_play(entry), entry), entry
+        known = Known(row, local.open_play(entry), entry)
+        try:
+            local.tell_open(ids.public_id(play_id, payload), known.play)
+        except BaseException:
+            local.lose()
+            raise
+        return step, known, entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
         """A play that was decided elsewhere, as the ledger has it."""
@@ -490,13 +496,17 @@ class Worker:
             self._own = self._still_open(flushed.twins or {})
             self._asked = {own: name for own, name in self._asked.items() if name in self._own}
             self._unsure = False
-            later = [early.booked for _, early in self._steps if early is not None]
-            if lease is None or engine.degraded or any(map(_broke, later)):
+            later = [early for _, early in self._steps if early is not None]
+            if lease is None or engine.degraded or any(_broke(early.booked) for early in later):
                 return
             local = engine.fold.branch(lease.id, lease.amount)
-            for booked in later:
-                _learn(local, booked)
+            for row, booked in later:
+                _learn(local, self._entered_as(row, flushed.twins or {}), booked)
             self._local, self._lease = local, lease
+
+    def _entered_as(self, row: PlayRow, twins: dict[str, str]) -> str:
+        """The ledger's id of a play, which is another's if it was taken."""
+        return twins.get(row.id, row.id) if ids.leased_by(row.lease, self.owner) else row.id
 
     def _still_open(self, twins: dict[str, str]) -> dict[str, Known]:
         """The plays that can still change, which are in the ledger now."""
@@ -524,14 +534,16 @@ def _broke(booked: Booked) -> bool:
     return booked.outcome in (Outcome.BREACH, Outcome.CAPPED)
 
 
-def _learn(local: Fold, booked: Booked) -> None:
-    """Tell a policy what a report says."""
+def _learn(local: Fold, name: str, booked: Booked, unsure: bool = False) -> None:
+    """Tell a policy what a report of a play says; ``unsure``: see ``Known``."""
     play = booked.play
     for line in booked.lines:
-        if line.kind in LEARNT:
+        if line.kind in LEARNT and not unsure:
             local.learn(line.kind, line.payload, play.action, play.context, play.missing)
         elif line.kind == "default.valued":
             local.drawn(line.payload)
+        if line.kind in CLOSED:
+            local.tell_closed(name, play)
 
 
 def _enter_journal(tx: Tx, engine: Engine, found: LeftBehind) -> None:

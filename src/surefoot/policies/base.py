@@ -38,6 +38,12 @@ class Policy(Protocol):
     ``allowed``, exactly; asking takes no turn. They are the policy's: an agent may then play the
     default instead. A policy that does not know them, such as ``Thompson``, leaves it out.
 
+    ``opened(arm, context)`` and ``closed(arm, context)``, both or none: a play of the arm was given
+    out, after ``select`` chose it; and it waits no longer, as its reward was told by ``update``
+    just before, or it was void, fell back to the default, or expired. Each play is opened once and
+    closed at most once, in any order; ``state`` holds what is open. A policy that has both and
+    needs to hear of neither says ``counts_open = False``.
+
     ``n_arms = None``: the actions are the rows of each play's context, named by their numbers, or
     points. ``numbered = False``: an action is not a number but a point, a tuple of
     floats, where ``n_arms`` is None, and else a super arm, an ascending tuple of base arms, of
@@ -114,6 +120,12 @@ def arms_of(policy: Any) -> tuple[Label, ...]:
 def has(policy: Any, method: str) -> bool:
     """Whether the policy has a method of that name."""
     return callable(getattr(policy, method, None))
+
+
+def counts_open(policy: Any) -> bool:
+    """Whether the policy is to be told which of its plays wait for their reward."""
+    both = has(policy, "opened") and has(policy, "closed")
+    return both and bool(getattr(policy, "counts_open", True))
 
 
 def arm_chosen(policy: Any, arm: Any, n_arms: int, allowed: Sequence[int] | None) -> int:

@@ -19,7 +19,7 @@ from surefoot._types import Number
 from surefoot.agents import GenCB
 from surefoot.floors import Floor, RewardFloor
 from surefoot.policies import Policy
-from surefoot.policies.base import arms_of, has
+from surefoot.policies.base import arms_of, counts_open, has
 
 
 class PolicyMaker:
@@ -142,16 +142,22 @@ class World:
     def course(self, policy: Any, turns: int, late: bool = False) -> list[Any]:
         """So many turns of a policy on its own; rewards come at once, or ``late``, or never."""
         arms = []
+        tells = counts_open(policy)
         for _ in range(turns):
             arm, context = self.turn(policy)
             arms.append(arm)
+            if tells:
+                self.tell(policy, "opened", arm, context)
             reward = self.maker.learned(self.maker.make_reward(arm, self.rng))
             if not (late and self.rng.random() < 0.2):
                 self.waiting.append((arm, reward, context))
             if late:
                 self.rng.shuffle(self.waiting)
             while self.waiting and (not late or len(self.waiting) > self.rng.integers(20)):
-                self.learn(policy, *self.waiting.pop())
+                arm, reward, context = self.waiting.pop()
+                self.learn(policy, arm, reward, context)
+                if tells:
+                    self.tell(policy, "closed", arm, context)
         return arms
 
     def pay(self, arm: Any, context: Any, *policies: Any) -> None:
@@ -164,6 +170,12 @@ class World:
         """One reward of a policy, which must leave the context alone."""
         before = text(context)
         policy.update(arm, reward, context)
+        assert text(context) == before, "the policy changed a context"
+
+    def tell(self, policy: Any, what: str, arm: Any, context: Any) -> None:
+        """That a play was ``opened`` or ``closed``; the policy must leave the context alone."""
+        before = text(context)
+        getattr(policy, what)(arm, context)
         assert text(context) == before, "the policy changed a context"
 
     def plays(self, agent: Any, count: int) -> list[Any]:

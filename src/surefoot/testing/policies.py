@@ -25,7 +25,7 @@ from surefoot.kernels.policy import POLICIES, KernelPolicy
 from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
-from surefoot.policies.base import arms_of, has
+from surefoot.policies.base import arms_of, counts_open, has
 from surefoot.testing._floors import Outcomes
 from surefoot.testing._policies import PolicyMaker, World, alike, heard, text
 
@@ -126,6 +126,37 @@ class PolicyKit(PolicyMaker):
             while waiting and (turn % 5 == 0 or turn == 2 * TURNS - 1):
                 corrected.correct(*waiting.pop())
         assert alike(corrected.state(), direct.state())
+
+    def test_it_hears_of_open_plays_by_both_methods_or_by_none(self) -> None:
+        policy = self.make_policy()
+        assert has(policy, "opened") == has(policy, "closed"), "opened and closed go together"
+
+    def test_open_plays_that_are_closed_leave_nothing_behind_where_it_counts_them(self) -> None:
+        """In any order, with rewards in between; whole numbers exactly, floats up to rounding."""
+        policy: Any = self.make_policy()
+        if not counts_open(policy):
+            return
+        for seed in range(3):
+            world, waiting = self.world(seed), list[Any]()
+            policy = self.make_policy()
+            world.course(policy, seed * TURNS // 2)
+            twin = copy.deepcopy(policy)
+            for turn in range(TURNS):
+                arm, context = World(self, turn).turn(copy.deepcopy(twin))
+                world.tell(policy, "opened", arm, context)
+                waiting.append((arm, context))
+                if turn % 3 == 0:
+                    world.pay(arm, context, policy, twin)
+                world.rng.shuffle(waiting)
+                if turn % 2:
+                    world.tell(policy, "closed", *waiting.pop())
+            while waiting:
+                world.tell(policy, "closed", *waiting.pop())
+            assert alike(policy.state(), twin.state()), (
+                "opened and then closed, a play left something behind"
+            )
+            ours, theirs = World(self, TURNS), World(self, TURNS)
+            assert ours.course(policy, TURNS) == theirs.course(twin, TURNS)
 
     def test_two_of_them_share_nothing(self) -> None:
         ours, theirs = self.make_policy(), self.make_policy()
