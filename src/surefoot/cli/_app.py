@@ -13,7 +13,7 @@ from typer.core import TyperGroup
 
 import surefoot
 from surefoot._redact import redacted
-from surefoot.cli import _ledger, _plan, _replay, _study, _warmup
+from surefoot.cli import _compare, _ledger, _plan, _replay, _study, _warmup
 from surefoot.cli._commands import Commands, reason
 from surefoot.cli._terminal import Unwritten, echo, legible, telling
 from surefoot.errors import InvalidInput, SurefootError
@@ -107,6 +107,7 @@ app.add_typer(_study.app, name="study")
 app.add_typer(_ledger.app, name="ledger")
 app.command()(_replay.replay)
 app.command()(_plan.plan)
+app.command()(_compare.compare)
 app.command()(_warmup.warmup)
 app.command()(_ledger.verify)
 app.command()(_ledger.status)

@@ -15,6 +15,7 @@ from surefoot.study import better_findings, better_pages, files
 from surefoot.study.backtest import Backtest, BacktestFindings
 from surefoot.study.better import BetterRuns
 from surefoot.study.charts import draw_backtest, draw_outlook
+from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
@@ -89,7 +90,7 @@ def write_better(study: BetterRuns) -> JsonObject:
     return summary
 
 
-def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -> None:
+def claim(asked: Backtest | Outlook | Comparison, folder: Path, *, overwrite: bool = False) -> None:
     """Make sure that all can be drawn and written to a folder, before it takes its time.
 
     A folder is used again for the very same settings, or with ``overwrite``; never the folder of a
@@ -106,11 +107,17 @@ def claim(asked: Backtest | Outlook, folder: Path, *, overwrite: bool = False) -
     files.claim(folder, names, overwrite=overwrite, same=same)
 
 
-def write(found: BacktestFindings | OutlookFindings, folder: Path) -> JsonObject:
+def write(
+    found: BacktestFindings | OutlookFindings | ComparisonFindings, folder: Path
+) -> JsonObject:
     """Write the chart, the runs of a backtest and, last, the summary; return the summary.
 
     What is there is replaced, and nothing else: ``claim`` the folder first.
     """
+    if isinstance(found, ComparisonFindings):
+        compared = found.summary()
+        write_json(folder / Comparison.files()[0], compared)
+        return compared
     names = (found.backtest if isinstance(found, BacktestFindings) else found.outlook).files()
     for name in names:
         (folder / name).unlink(missing_ok=True)
