@@ -72,8 +72,10 @@ def _tight(panel: LinearPanel) -> sf.Ridge:
 
 
 _BERNOULLI = [
-    Rival("KL-UCB", NAMED, _arms(sf.KLUCB)),
+    Rival("AdaUCB", NAMED, _arms(sf.AdaUCB)),
     Rival("Thompson", PROVED, _arms(sf.Thompson)),
+    Rival("KL-UCB", OTHER, _arms(sf.KLUCB)),
+    Rival("Gaussian Thompson", OTHER, _arms(sf.GaussianThompson)),
     Rival("KL-MS", OTHER, _arms(sf.KLMS)),
     Rival("epsilon-greedy", OTHER, _arms(sf.EpsilonGreedy)),
 ]
@@ -83,7 +85,7 @@ _RIVALS = {
         Rival("LinUCB", PRINTED, lambda p, e: sf.LinUCB(e.X, ridge=p.fitted)),
         Rival("LinTS", NAMED, lambda p, e: sf.LinTS(e.X)),
         Rival("LinUCB, tight", PROVED, lambda p, e: sf.LinUCB(e.X, ridge=_tight(p))),
-        Rival("KL-UCB, no features", OTHER, _arms(sf.KLUCB)),
+        Rival("AdaUCB, no features", OTHER, _arms(sf.AdaUCB)),
     ],
     "cccb": [
         Rival("C2UCB", PRINTED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=p.fitted)),
