@@ -10,6 +10,7 @@ from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from surefoot import _logs
 from surefoot._exact import exact, exact_range, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
@@ -289,6 +290,23 @@ class Agent:
         parts = self.actions.base_rewards(number, arm, base_rewards)
         booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
         return booked, tuple(map(float, parts))
+
+    def learn(self, log: Any, arm: str = "arm", reward: str = "reward", context: Any = None) -> int:
+        """Let the policy learn the plays of a log before the first play; returns how many.
+
+        The account is not moved: what a log paid is no reason to explore. ``log``, ``arm``,
+        ``reward`` and ``context``: as ``UCB1.learn`` takes them, but that rewards are in the
+        floor's range, and that the policy may be of your own: it is told each row by ``update``,
+        and put back by ``restore`` if one is refused. Raises InvalidInput with the row, or once
+        there was a play.
+        """
+        if self.books.plays.next_id or self.turns:
+            raise InvalidInput(
+                f"this agent has made {self.books.plays.next_id} plays; learn a log before the "
+                "first, or give it to the policy of a fresh agent"
+            )
+        columns, policy = _logs.Columns(arm, reward, context), self.policy
+        return _logs.teach(policy, log, columns, self.floor.reward_range, self.policy_reward)
 
     def tell(self, call: Callable[..., Any], *args: Any) -> bool:
         """Call a method of the policy that answers nothing; False after a fault that counts."""

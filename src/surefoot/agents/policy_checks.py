@@ -67,6 +67,22 @@ def _home(policy: Policy, method: str) -> type:
     return next((one for one in line if method in vars(one)), type(policy))
 
 
+def check_agreement(policy: Policy, floor: Floor) -> None:
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    if not isinstance(policy, MVUCB):
+        return
+    if floor.rho is not None and policy.rho != floor.rho:
+        raise InvalidInput(
+            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
+        )
+    if policy.reward_range != floor.reward_range:
+        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
+        raise InvalidInput(
+            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
+            "agree"
+        )
+
+
 def sure_score(policy: Any, value: float) -> float:
     """The score of an arm that surely pays ``value``; InvalidInput for NaN."""
     score = float(policy.sure(value))
@@ -115,19 +131,3 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     return bool(np.array_equal(one, other))
-
-
-def check_agreement(policy: Policy, floor: Floor) -> None:
-    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
-    if not isinstance(policy, MVUCB):
-        return
-    if floor.rho is not None and policy.rho != floor.rho:
-        raise InvalidInput(
-            f"rho = {policy.rho} of the policy and rho = {floor.rho} of the floor must agree"
-        )
-    if policy.reward_range != floor.reward_range:
-        ours, theirs = ("({}, {})".format(*one.reward_range) for one in (policy, floor))
-        raise InvalidInput(
-            f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
-            "agree"
-        )

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from decimal import Decimal
 from inspect import signature
 from operator import index
 from typing import Any, ClassVar, Self
 
 import numpy as np
 
+from surefoot import _logs
 from surefoot._exact import PLAYS
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
@@ -61,6 +63,26 @@ class Stateful:
     def select(self, context: Any, rng: np.random.Generator) -> Any:
         """Take a turn: what the kernels choose."""
         return self.best(context, rng)[0]
+
+    def learn(self, log: Any, arm: str = "arm", reward: str = "reward", context: Any = None) -> int:
+        """Learn the plays of a log, as if it had made them; returns how many they were.
+
+        ``log``: a data frame, or a dict of lists or arrays, with a column ``arm`` of labels and a
+        column ``reward``; rewards in [0, 1] where the policy has ``unit_rewards``. ``context``: a
+        column of contexts, or the names of columns of numbers that are one; of a policy of the rows
+        of each context the features of what was played, and no ``arm`` is read. Each row counts as
+        a turn. Raises InvalidInput for a missing value, an arm that is none and a reward outside
+        the range, with its row, the first being 1; nothing is learned then.
+
+        Holds when: what was played did not depend on what it would pay, but by the columns given.
+        """
+        low, high = Decimal(0), Decimal(1)
+        within = (low, high) if getattr(self, "unit_rewards", False) else None
+        return _logs.teach(self, log, _logs.Columns(arm, reward, context), within, float)
+
+    def pass_turns(self, turns: int) -> None:
+        """Count turns that were taken elsewhere, and whose rewards were learned."""
+        self._begin(self.turns + turns, self._lists())
 
     @property
     def fresh(self) -> bool:

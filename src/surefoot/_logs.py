@@ -1,0 +1,178 @@
+"""A log as a table of the caller's: which arm was played, what it paid, in what context."""
+
+from __future__ import annotations
+
+import copy
+from collections.abc import Callable, Iterator, Sequence
+from decimal import Decimal
+from typing import Any, NamedTuple
+
+import numpy as np
+
+from surefoot._exact import exact, shown
+from surefoot.errors import InvalidInput
+
+_NAMED_GAPS = ("NAType", "NaTType", "MaskedConstant")
+"""The classes of what pandas and numpy put where a value is missing."""
+
+
+class Columns(NamedTuple):
+    """Where a log has what is learned from it."""
+
+    arm: str = "arm"
+    reward: str = "reward"
+    context: Any = None
+    """A column of contexts, or a list of columns of numbers that are one; None: there is none."""
+
+
+def column(log: Any, name: Any) -> list[Any]:
+    """One column of a table as a list; None for what is missing, whatever the table puts there.
+
+    ``log``: what gives a column by ``log[name]``: a data frame, a dict of lists or arrays, a
+    structured array. InvalidInput for anything else.
+
+    >>> column({"arm": np.ma.array([3, 4], mask=[False, True])}, "arm")
+    [3, None]
+    """
+    try:
+        found = log[name]
+    except Exception:  # noqa: BLE001  # each kind of table has its own error
+        there = getattr(log, "columns", None)
+        names = list(log) if isinstance(log, dict) else [] if there is None else list(there)
+        has = f"has no column {shown(name)}, but {', '.join(map(shown, names[:8]))}"
+        what = f"a {type(log).__name__}, and no table that gives log[{shown(name)}]"
+        raise InvalidInput(
+            f"log {has if names else f'is {what}'}; give a data frame or a dict of columns, and "
+            "the columns' names: learn(log, arm=..., reward=...)"
+        ) from None
+    if getattr(found, "ndim", 1) != 1 or isinstance(found, str | bytes | dict):
+        raise InvalidInput(f"log[{shown(name)}] = {shown(found)} is not one column; rename it")
+    listed = next((getattr(found, how) for how in ("to_pylist", "tolist", "to_list")
+                   if hasattr(found, how)), lambda: list(found))  # fmt: skip
+    values = [None if _missing(value) else value for value in listed()]
+    kind = str(getattr(found, "dtype", "")).lower()
+    if kind in ("float32", "float16"):  # each stands for its own shortest decimal
+        short = np.float32 if kind == "float32" else np.float16
+        values = [None if value is None else float(str(short(value))) for value in values]
+    return values
+
+
+def _missing(value: Any) -> bool:
+    if value is None or type(value).__name__ in _NAMED_GAPS:
+        return True
+    return isinstance(value, float | np.floating | Decimal) and bool(value != value)
+
+
+def place(row: int) -> str:
+    """Where a row is, rows counted from 0.
+
+    >>> place(0)
+    'row 1'
+    """
+    return f"row {row + 1}"
+
+
+def teach(
+    policy: Any,
+    log: Any,
+    columns: Columns,
+    within: tuple[Decimal, Decimal] | None,
+    scaled: Callable[[Decimal], float],
+) -> int:
+    """Tell a policy each row of a log, in order; returns how many there were.
+
+    ``within``: the range of the rewards; ``scaled``: the reward as the policy learns it. Raises
+    InvalidInput, which names the first row that cannot be learned, and changes nothing then.
+    """
+    kind = type(policy).__name__
+    if getattr(policy, "semi_bandit", False) or not getattr(policy, "numbered", True):
+        raise InvalidInput(
+            f"{kind} cannot learn a log: its actions are no single arms, so no column names them; "
+            "call update for each"
+        )
+    table = log.collect() if type(log).__name__ == "LazyFrame" else log
+    rows = [*_rows(policy, table, columns, within)]
+    before = copy.deepcopy(policy.state())
+    row = 0
+    try:
+        for row, (arm, reward, context) in enumerate(rows):  # noqa: B007
+            policy.update(arm, scaled(reward), context)
+        if callable(turns := getattr(policy, "pass_turns", None)):
+            turns(len(rows))
+    except BaseException as error:
+        policy.restore(before)
+        if isinstance(error, InvalidInput):
+            raise InvalidInput(f"{place(row)} of log: {error}") from None
+        raise
+    return len(rows)
+
+
+def _rows(
+    policy: Any, log: Any, columns: Columns, within: tuple[Decimal, Decimal] | None
+) -> Iterator[tuple[int, Decimal, Any]]:
+    """The arm's number, the reward and the context of each row, all of them checked."""
+    rewards = column(log, columns.reward)
+    loose = getattr(policy, "n_arms", None) is None  # a row of features is what was played
+    contexts = _contexts(log, columns.context, loose)
+    if loose and isinstance(columns.context, str | None):
+        raise InvalidInput(
+            f"{type(policy).__name__} plays the rows of each context: name the columns of the "
+            "features of what was played, learn(log, context=['age', 'price'])"
+        )
+    arms = [None] * len(rewards) if loose else column(log, columns.arm)
+    given = [arms, rewards] if contexts is None else [arms, rewards, contexts]
+    if len({*map(len, given)}) > 1:
+        raise InvalidInput(f"log has columns of {[*map(len, given)]} rows; give as many in each")
+    labels: Any = () if loose else getattr(policy, "arms", None)
+    labels = range(policy.n_arms) if labels is None else labels
+    numbers = {label: number for number, label in enumerate(labels)}
+    for row, (label, value) in enumerate(zip(arms, rewards, strict=True)):
+        number = 0 if loose else _number(label, numbers, columns.arm, row)
+        what = f"{shown(columns.reward)} in {place(row)} of log"
+        if value is None:
+            raise InvalidInput(f"{what} is missing; leave that row out, or fill it")
+        reward = exact(value, what)
+        if within is not None and not within[0] <= reward <= within[1]:
+            raise InvalidInput(
+                f"{what} is {shown(value)}, outside ({within[0]}, {within[1]}); an agent's "
+                "learn(log) takes rewards of its floor's reward_range"
+            )
+        yield number, reward, None if contexts is None else contexts[row]
+
+
+def _number(label: Any, numbers: dict[Any, int], name: str, row: int) -> int:
+    # True == 1, but no arm is called so.
+    known = not isinstance(label, bool | np.bool_)
+    try:
+        if known and label in numbers:
+            return numbers[label]
+    except TypeError:  # a list, say
+        pass
+    few = ", ".join(map(repr, [*numbers][:8])) + (", ..." if len(numbers) > 8 else "")
+    what = "is missing" if label is None else f"is {shown(label)}"
+    raise InvalidInput(
+        f"{shown(name)} in {place(row)} of log {what}, and the arms are {few}; leave out the rows "
+        "of the default and of arms that are gone"
+    )
+
+
+def _contexts(log: Any, given: Any, loose: bool) -> Sequence[Any] | None:
+    """Each row's context; ``loose``: as the one row of a table."""
+    if given is None:
+        return None
+    if isinstance(given, str):
+        return column(log, given)
+    columns = [column(log, name) for name in given]
+    if not columns or len({*map(len, columns)}) > 1:
+        raise InvalidInput(f"context = {shown(given)} must name columns, all of as many rows")
+    found = []
+    for row, cells in enumerate(zip(*columns, strict=True)):
+        for name, cell in zip(given, cells, strict=True):
+            if cell is None:
+                raise InvalidInput(
+                    f"{shown(name)} in {place(row)} of log is missing; leave that row out, or "
+                    "fill it"
+                )
+            exact(cell, f"{shown(name)} in {place(row)} of log")
+        found.append(np.array([cells] if loose else cells, dtype=float))
+    return found
