@@ -11,6 +11,7 @@ class LinUCB:
     def __init__(self, S: float, L: float, noise: float, lam: float, radius: str) -> None:
         self.S, self.L, self.noise, self.lam, self.radius = S, L, noise, lam, radius
         self.history: list[tuple[np.ndarray, float]] = []
+        self.open: list[np.ndarray] = []
 
     def gram(self, d: int) -> np.ndarray:
         return self.lam * np.eye(d) + sum((np.outer(x, x) for x, _ in self.history), np.zeros(1))
@@ -36,6 +37,7 @@ class LinUCB:
     def bounds(self, X: np.ndarray, m: int, per_turn: int = 1) -> np.ndarray:
         """The upper confidence bound of each row."""
         d = X.shape[1]
-        inverse, theta = np.linalg.inv(self.gram(d)), self.theta(d)
+        ahead = self.gram(d) + sum((np.outer(x, x) for x in self.open), np.zeros(1))
+        inverse, theta = np.linalg.inv(ahead), self.theta(d)
         widths = np.sqrt(np.einsum("ki,ij,kj->k", X, inverse, X))
         return X @ theta + self.beta(m, d, per_turn) * widths

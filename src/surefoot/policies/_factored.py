@@ -86,6 +86,33 @@ def solve(factor: Any, theta: Any) -> None:
 
 
 @jittable
+def ahead(
+    factor: Any, u: Any, opens: Any, step: float, lam: float, after: Any, u_after: Any
+) -> None:
+    """Write the factor of V + E, E of the open plays, and the u that leaves theta_hat; O(d^3)."""
+    d = len(u)
+    for i in range(d):
+        u_after[i] = u[i]
+    solve(factor, u_after)
+    for i in range(d):
+        for j in range(i, d):
+            total = step * opens[j * d + i]
+            for k in range(i):
+                weight = factor[k * d + k] * factor[k * d + i]
+                total += weight * factor[k * d + j]
+                total -= after[k * d + k] * after[k * d + i] * after[k * d + j]
+            if j == i:
+                # V - lambda*I has no negative eigenvalue, so less than lambda is rounding.
+                after[i * d + i] = max(factor[i * d + i] + total, lam)
+            else:
+                total += factor[i * d + i] * factor[i * d + j]
+                after[i * d + j] = total / after[i * d + i]
+    for i in range(d):
+        for j in range(i + 1, d):
+            u_after[i] += after[i * d + j] * u_after[j]
+
+
+@jittable
 def values(features: Any, theta: Any, out: Any) -> None:
     """Write <x, theta> of each row to ``out``."""
     d = len(theta)

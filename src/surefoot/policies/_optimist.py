@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+from collections.abc import Sequence
 from typing import Any, Self
 
 import numpy as np
@@ -16,15 +17,16 @@ from surefoot.errors import InvalidInput
 from surefoot.kernels import warm
 from surefoot.kernels.policy import Stateful
 from surefoot.kernels.warm import LIVE, Live
-from surefoot.policies import _ridge
+from surefoot.policies import _open, _ridge
 from surefoot.policies.options import Ridge, flat, norm_of, unflat
 from surefoot.policies.sets import MOST
 
-CHOOSE, SCORE, TOP, LEARN = range(4)
+CHOOSE, SCORE, TOP, LEARN, COUNT, AHEAD = range(6)
 """The compiled wrappers of a linear policy."""
-SETTINGS = 6
-"""They are handed one array, since each argument takes its time to cross: d, lambda, noise, growth,
-bias, whether the radius is that of the determinant, and then the lists of the ridge."""
+SETTINGS = 7
+"""They are handed one array, since each argument takes its time to cross: d, lambda, the step of
+``_open``, noise, growth, bias, whether the radius is that of the determinant, and then the lists of
+the ridge."""
 
 
 @jittable
@@ -43,7 +45,7 @@ def _parted(whole: Any) -> Any:
 @jittable
 def _live_scores(values: Any, features: Any, m: int, whole: Any) -> None:
     ridge = _parted(whole)
-    beta = _ridge.radius(ridge, m, whole[2], whole[3], whole[4], whole[5] > 0.0)
+    beta = _ridge.radius(ridge, m, whole[3], whole[4], whole[5], whole[6] > 0.0)
     _ridge.scores(ridge, features, beta, values)
 
 
@@ -67,12 +69,30 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
     _ridge.learn(_parted(whole), features, row, reward, whole[1])
 
 
+def live_count(row: int, by: int, features: Any, opens: Any, whole: Any) -> None:
+    """For all linear policies: their arrays begin with d, lambda and the step."""
+    _open.count(opens, features, row, int(whole[0]), whole[2], by)
+
+
+def _live_ahead(opens: Any, whole: Any, out: Any) -> None:
+    """Make ``out`` the array, but for V^-1 and V, which are those with the open plays."""
+    for i in range(len(whole)):
+        out[i] = whole[i]
+    d = int(whole[0])
+    inverse, gram = _parted(out)[_ridge.INVERSE], _parted(out)[_ridge.GRAM]
+    _ridge.ahead(_parted(whole)[_ridge.GRAM], opens, d, whole[2], whole[1], gram)
+    for i in range(d * d):
+        inverse[i] = gram[i]
+
+
 _TURN = "float64[::1], float64[::1], int64, float64[::1]"
 SIGNATURES = (
     f"Tuple((int64, float64))({_TURN})",
     f"void({_TURN})",
     f"boolean(int64[::1], {_TURN})",
     "void(int64, float64, float64[::1], float64[::1])",
+    "void(int64, int64, float64[::1], int64[::1], float64[::1])",
+    "void(int64[::1], float64[::1], float64[::1])",
 )
 """Of the wrappers."""
 
@@ -96,8 +116,14 @@ class Optimist(Stateful):
         self.theta_bound, self.feature_bound = filled.theta_bound, filled.feature_bound
         self.noise, self.ridge, self.radius = filled.noise, filled.penalty, str(filled.radius)
         self.growth, self.bias = norm_of(filled, growth)
+        self.step = _open.step_of(self.feature_bound)
+        self._last: tuple[Any, Any] = None, None
+        """The action chosen last, and its context."""
+        self._due: list[tuple[Any, Any]] = []
+        """Plays that were opened since the last decision: most are closed before the next."""
         self._compiled = self._wrappers()
         self._begin(0, self._start())
+        self._recount(_open.none(d))
 
     def _wrappers(self) -> warm.Compiled | None:
         """Of the kernels that score and learn here."""
@@ -107,7 +133,7 @@ class Optimist(Stateful):
         return _ridge.fresh(self.d, self.ridge)
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
-        self.turns = turns
+        self.turns, self._ahead = turns, None
         if self._compiled is None:
             self._state = state
             return
@@ -117,12 +143,13 @@ class Optimist(Stateful):
     def _numbers(self) -> tuple[float, ...]:
         """What stands before the lists in the array that compiled code is handed."""
         determinant = float(self.radius == "determinant")
-        return float(self.d), self.ridge, self.noise, self.growth, self.bias, determinant
+        first = float(self.d), self.ridge, self.step
+        return *first, self.noise, self.growth, self.bias, determinant
 
     @property
     def _ridge(self) -> tuple[Any, ...]:
         # Views made anew each time: those of a copy would be arrays of their own.
-        return self._state if self._compiled is None else _parted(*self._parts)
+        return self._state if self._compiled is None else self._unpacked(*self._parts)
 
     def _lists(self) -> tuple[list[Any], ...]:
         return tuple(map(warm.listed, self._ridge))
@@ -140,12 +167,12 @@ class Optimist(Stateful):
             self._score(features, turn, values)
             return values
         scores = np.empty(count)
-        self._compiled[SCORE](scores, features, turn, *self._parts)
+        self._compiled[SCORE](scores, features, turn, self._seen())
         return scores
 
     def _score(self, features: Any, turn: int, out: list[float]) -> None:
         """Write each row's score at a turn to ``out``, in plain Python."""
-        _ridge.scores(self._ridge, features, self.beta(turn), out)
+        _ridge.scores(self._seen(), features, self.beta(turn), out)
 
     def _foremost(self, features: Any, turn: int) -> tuple[int, float]:
         """The first row of the largest score at a turn, and that score."""
@@ -156,10 +183,12 @@ class Optimist(Stateful):
         count = len(features) // self.d
         if len(self._room) != count:
             self._room = np.empty(count)  # for the scores of the plays to come as well
-        return self._compiled[CHOOSE](self._room, features, turn, *self._parts)  # type: ignore[no-any-return]
+        whole = self._seen() if self._due or self._open else self._parts[0]
+        return self._compiled[CHOOSE](self._room, features, turn, whole)  # type: ignore[no-any-return]
 
     def _learn(self, features: Any, row: int, reward: float) -> None:
         """One observation; ``row`` is one of the rows, and the reward is not NaN."""
+        self._ahead = None
         if self._compiled is None:
             _ridge.learn(self._ridge, features, row, reward, self.ridge)
         else:
@@ -167,7 +196,80 @@ class Optimist(Stateful):
 
     def _correct(self, features: Any, row: int, old: float, new: float) -> None:
         """An observation of before had another reward."""
+        self._ahead = None
         _ridge.correct(self._ridge, features, row, old, new)
+
+    def opened(self, arm: Any, context: Any) -> None:
+        """Hear that a play of an action was given out, whose reward is still to come."""
+        if context is not self._last[1] or arm != self._last[0]:
+            self._observed(arm, context)  # an error if it is none
+        self._due.append((arm, context))
+
+    def closed(self, arm: Any, context: Any) -> None:
+        """Hear that such a play waits no longer: its reward came, or will not come."""
+        due = self._due
+        if due and due[-1][1] is context and due[-1][0] == arm:
+            due.pop()
+        else:
+            self._counted()  # it may be one of those
+            self._count(arm, context, -1)
+
+    def _observed(self, arm: Any, context: Any) -> tuple[Any, Sequence[int]]:
+        """Rows of features, flat, and which of them a play of an action observes."""
+        raise NotImplementedError
+
+    def _count(self, arm: Any, context: Any, by: int) -> None:
+        """An open play more, or less."""
+        flat, rows = self._observed(arm, context)
+        for row in rows:
+            if self._compiled is None:
+                _open.count(self._opens, flat, row, self.d, self.step, by)
+            else:
+                self._compiled[COUNT](row, by, flat, self._opens, *self._parts)
+        self._open, self._ahead = int(self._opens[-1]), None
+
+    def _counted(self) -> list[int]:
+        """The open plays, all of them, as ``_open`` has them."""
+        while self._due:
+            self._count(*self._due.pop(), 1)
+        return [int(number) for number in self._opens]
+
+    def _recount(self, opens: list[int]) -> None:
+        """Go on from these open plays."""
+        self._due.clear()
+        self._opens: Any = opens if self._compiled is None else np.array(opens, np.int64)
+        self._open, self._ahead = opens[-1], None
+
+    def _seen(self) -> Any:
+        """What scores are computed from, the open plays counted: lists, or the compiled array."""
+        if self._due:
+            self._counted()
+        if self._open and self._ahead is None:
+            self._ahead = self._look_ahead()
+        if self._compiled is None:
+            return self._ahead if self._open else self._ridge
+        return self._ahead if self._open else self._parts[0]
+
+    def _lists_seen(self) -> tuple[Any, ...]:
+        """The same as lists in either case."""
+        seen = self._seen()
+        return seen if self._compiled is None else self._unpacked(seen)
+
+    def _unpacked(self, whole: Any) -> tuple[Any, ...]:
+        """The lists in the array that compiled code is handed, as views of it."""
+        parts: tuple[Any, ...] = _parted(whole)
+        return parts
+
+    def _look_ahead(self) -> Any:
+        """The same with V^-1 of the open plays."""
+        if self._compiled is not None:
+            whole = np.empty(len(self._parts[0]))
+            self._compiled[AHEAD](self._opens, *self._parts, whole)
+            return whole
+        inverse = [0.0] * (2 * self.d * self.d)
+        gram = self._ridge[_ridge.GRAM]
+        _ridge.ahead(gram, self._opens, self.d, self.step, self.ridge, inverse)
+        return inverse[: self.d * self.d], *self._ridge[_ridge.THETA :]
 
     @property
     def theta_hat(self) -> tuple[float, ...]:
@@ -184,6 +286,25 @@ class Optimist(Stateful):
 
     def _fitting(self, state: JsonObject) -> tuple[list[Any], ...]:
         return tuple([*map(float, row)] for row in super()._fitting(state))
+
+    @property
+    def fresh(self) -> bool:
+        """Whether it has taken no turn and no reward yet."""
+        return super().fresh and not self._counted()[-1]
+
+    def state(self) -> JsonObject:
+        """JSON-able state; ``open`` is there while plays are."""
+        opens = self._counted()
+        return super().state() | ({"open": opens} if opens[-1] else {})
+
+    def restore(self, state: JsonObject) -> None:
+        """The inverse of ``state``."""
+        none = _open.none(self.d)
+        opens = [*map(int, state.get("open", none))]
+        if len(opens) != len(none):
+            raise ValueError(f"the saved state {self._misfit.format(self)}")
+        super().restore(state)
+        self._recount(opens)
 
     def settings(self) -> JsonObject:
         """The options, as a saved file has them."""
@@ -206,5 +327,7 @@ def reward_given(reward: Any, what: str = "reward") -> float:
 
 
 LIVE[Optimist] = Live(
-    "LinUCB and C2UCB", (_live_choose, _live_scores, _live_top, _live_learn), SIGNATURES
+    "LinUCB and C2UCB",
+    (_live_choose, _live_scores, _live_top, _live_learn, live_count, _live_ahead),
+    SIGNATURES,
 )

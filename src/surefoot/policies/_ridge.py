@@ -106,6 +106,29 @@ def refresh(ridge: Any, lam: float) -> None:
     d = len(theta)
     ridge[LOGDET][0] = factor(a, ridge[GRAM], d, lam)
     ridge[LOGDET][1] = 0.0
+    _invert(a, d)
+    for i in range(d):
+        total = 0.0
+        for j in range(d):
+            total += a[i * d + j] * (moment[j] - moment[j + d])
+        theta[i] = total
+
+
+@jittable
+def ahead(gram: Any, opens: Any, d: int, step: float, lam: float, out: Any) -> None:
+    """Write (V + E)^-1, E of the open plays, to the first half of ``out``; O(d^3)."""
+    for i in range(d):
+        for j in range(i + 1):
+            at = i * d + j
+            out[at] = (gram[at] - gram[d * d + at]) + step * opens[at]
+            out[d * d + at] = 0.0
+    factor(out, out, d, lam)
+    _invert(out, d)
+
+
+@jittable
+def _invert(a: Any, d: int) -> None:
+    """From L in the lower triangle of ``a`` to (L L')^-1 in all of it."""
     for j in range(d):
         a[j * d + j] = 1.0 / a[j * d + j]
         for i in range(j + 1, d):
@@ -120,11 +143,6 @@ def refresh(ridge: Any, lam: float) -> None:
                 total += a[k * d + i] * a[k * d + j]
             a[i * d + j] = total
             a[j * d + i] = total
-    for i in range(d):
-        total = 0.0
-        for j in range(d):
-            total += a[i * d + j] * (moment[j] - moment[j + d])
-        theta[i] = total
 
 
 @jittable

@@ -16,10 +16,10 @@ from surefoot._top_k import top_k
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels.registry import Kernels, register
-from surefoot.policies import _matching, _ridge
+from surefoot.policies import _matching, _open, _ridge
 from surefoot.policies._optimist import TOP, Optimist, reward_given
 from surefoot.policies.base import score_given
-from surefoot.policies.linucb import arm_names
+from surefoot.policies.linucb import arm_names, bounds_of
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import feature_rows, norms, within
 
@@ -43,6 +43,8 @@ class C2UCBRecord(NamedTuple):
     bias: float
     """sqrt(lambda)*S."""
     determinant: bool
+    step: float
+    """See ``_open``."""
     k: int
     """The base arms of a super arm; of a path, the most there are."""
     rows: int
@@ -58,14 +60,16 @@ class C2UCBRecord(NamedTuple):
     heads: npt.NDArray[np.int64]
 
 
-BOUNDS, MEMBERS, COSTS, PRICES, LINKS = range(6, 11)
+BOUNDS, MEMBERS, COSTS, PRICES, LINKS, OPENS, AHEAD = range(6, 13)
 """Behind the ridge's six lists: the base arms' bounds, the super arm, -1 behind its last base arm,
-and room to match in or, but for the costs, to find a path in."""
+and room to match in or, but for the costs, to find a path in; the open plays, room for V^-1 with
+them."""
 
 
 def _init(policy: C2UCBRecord, n_arms: int) -> Any:
-    """The ridge, the base arms' bounds, the super arm, and room."""
-    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room_in(policy)
+    d = policy.d
+    first = *_ridge.fresh(d, policy.ridge), [0.0] * n_arms, [0] * policy.k, *room_in(policy)
+    return *first, _open.none(d), [0.0] * (2 * d * d)
 
 
 def room_in(policy: Any) -> tuple[list[Any], ...]:
@@ -80,8 +84,7 @@ def room_in(policy: Any) -> tuple[list[Any], ...]:
 
 
 def _best(policy: C2UCBRecord, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
-    beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
-    _ridge.scores(state, policy.features if context is None else context, beta, state[BOUNDS])
+    bounds_of(policy, state, state[OPENS], state[AHEAD], m, context, state[BOUNDS])
     return 0, choose(
         policy, state[BOUNDS], state[MEMBERS], state[COSTS], state[PRICES], state[LINKS]
     )
@@ -107,6 +110,10 @@ def choose(policy: Any, weights: Any, members: Any, costs: Any, prices: Any, lin
 
 def _update(policy: C2UCBRecord, state: Any, k: int, reward: float) -> None:
     _ridge.learn(state, policy.features, k, reward, policy.ridge)
+
+
+def _opened(policy: C2UCBRecord, state: Any, k: int, by: int) -> None:
+    _open.count(state[OPENS], policy.features, k, policy.d, policy.step, by)
 
 
 def _width(policy: C2UCBRecord) -> int:
@@ -136,7 +143,15 @@ def exact_sum(rewards: Iterable[Decimal]) -> Decimal:
 
 register(
     C2UCBRecord,
-    Kernels(_init, _best, _update, width=_width, member=_member, form="ridge of super arms"),
+    Kernels(
+        _init,
+        _best,
+        _update,
+        width=_width,
+        member=_member,
+        opened=_opened,
+        form="ridge of super arms",
+    ),
 )
 
 
@@ -174,7 +189,7 @@ class C2UCB(Optimist):
 
     numbered = False
     semi_bandit = True
-    kernel_methods = ("best", "peek", "update", "value")
+    kernel_methods = ("best", "peek", "update", "value", "opened", "closed")
     """What the kernels stand for; who overrides one of these is run play by play."""
 
     def __init__(
@@ -212,7 +227,7 @@ class C2UCB(Optimist):
             return None
         return C2UCBRecord(
             self.features.ravel(), self.d, self.ridge, self.noise, self.growth, self.bias,
-            self.radius == "determinant", *found,
+            self.radius == "determinant", self.step, *found,
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
@@ -238,6 +253,7 @@ class C2UCB(Optimist):
             )
         chosen = self.peek(self.turns + 1, context)
         self.turns += 1
+        self._last = chosen[0], context
         return chosen
 
     def peek(self, turn: int, context: Any = None) -> tuple[SuperArm, float]:
@@ -245,7 +261,7 @@ class C2UCB(Optimist):
         rows = self._rows(context)
         if self.f is None and self._any_k and self._compiled is not None:
             weights, out = np.empty(self.n_arms), np.empty(self.oracle.k, np.int64)
-            if self._compiled[TOP](out, weights, rows, turn, *self._parts):
+            if self._compiled[TOP](out, weights, rows, turn, self._seen()):
                 arm = tuple(out.tolist())
                 return arm, float(total(weights, arm))
         weights = self._scores(rows, turn)
@@ -285,6 +301,9 @@ class C2UCB(Optimist):
         )
         for e, was, now in zip(members, before, after, strict=True):
             self._correct(flat, e, was, now)
+
+    def _observed(self, arm: Any, context: Any) -> tuple[Any, Sequence[int]]:
+        return self._rows(context), self._members(arm)
 
     def _members(self, arm: Any) -> SuperArm:
         """The base arms of a super arm that was played."""

@@ -16,9 +16,9 @@ from surefoot.errors import InvalidInput
 from surefoot.kernels import warm
 from surefoot.kernels.noise import key_from, wrap
 from surefoot.kernels.registry import Kernels, register
-from surefoot.kernels.warm import LIVE, Live
-from surefoot.policies import _factored, _ridge
-from surefoot.policies._optimist import SIGNATURES, Optimist
+from surefoot.kernels.warm import LIVE, Live, listed
+from surefoot.policies import _factored, _open, _ridge
+from surefoot.policies._optimist import SIGNATURES, Optimist, live_count
 from surefoot.policies.c2ucb import C2UCB, SuperArm, choose, room_in, structure
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.options import Ridge
@@ -33,6 +33,8 @@ class LinTSRecord(NamedTuple):
     d: int
     ridge: float
     scale: float
+    step: float
+    """See ``_open``."""
 
 
 class CombLinTSRecord(NamedTuple):
@@ -42,6 +44,7 @@ class CombLinTSRecord(NamedTuple):
     d: int
     ridge: float
     scale: float
+    step: float
     k: int
     rows: int
     columns: int
@@ -53,24 +56,31 @@ class CombLinTSRecord(NamedTuple):
     heads: npt.NDArray[np.int64]
 
 
-FACTOR, U, THETA, VALUES, MEMBERS, COSTS, PRICES, LINKS = range(8)
-"""The lists of a state: the two of ``_factored``, the sample, the arms' values in it; then, of
-super arms, the one chosen, -1 behind its last base arm, and room to find it in."""
+FACTOR, U, THETA, VALUES, OPENS, AHEAD, U_AHEAD, MEMBERS, COSTS, PRICES, LINKS = range(11)
+"""The lists of a state: the two of ``_factored``, the sample, the arms' values in it, the open
+plays, room for those two with them; then, of super arms, the one chosen, -1 behind its last base
+arm, and room to find it in."""
 
 
-def _init(policy: LinTSRecord, n_arms: int) -> Any:
-    return *_factored.fresh(policy.d, policy.ridge), [0.0] * policy.d, [0.0] * n_arms
+def _init(policy: Any, n_arms: int) -> Any:
+    d = policy.d
+    first = *_factored.fresh(d, policy.ridge), [0.0] * d, [0.0] * n_arms
+    return *first, _open.none(d), [0.0] * (d * d), [0.0] * d
 
 
 def _init_super_arms(policy: CombLinTSRecord, n_arms: int) -> Any:
-    first = *_factored.fresh(policy.d, policy.ridge), [0.0] * policy.d, [0.0] * n_arms
-    return *first, [0] * policy.k, *room_in(policy)
+    return *_init(policy, n_arms), [0] * policy.k, *room_in(policy)
 
 
 @jittable
 def _sample(policy: Any, state: Any, m: int, key: Any, context: Any) -> None:
     """Write each row's value in the sample of turn m to the state."""
-    _factored.draw(state[FACTOR], state[U], policy.scale, m, key, state[THETA])
+    factor, u, opens = state[FACTOR], state[U], state[OPENS]
+    if opens[policy.d * policy.d] > 0:
+        after, u_after = state[AHEAD], state[U_AHEAD]
+        _factored.ahead(factor, u, opens, policy.step, policy.ridge, after, u_after)
+        factor, u = after, u_after
+    _factored.draw(factor, u, policy.scale, m, key, state[THETA])
     features = policy.features if context is None else context
     _factored.values(features, state[THETA], state[VALUES])
 
@@ -94,6 +104,10 @@ def _update(policy: Any, state: Any, k: int, reward: float) -> None:
     _factored.learn(state[FACTOR], state[U], state[THETA], policy.features, k, reward)
 
 
+def _opened(policy: Any, state: Any, k: int, by: int) -> None:
+    _open.count(state[OPENS], policy.features, k, policy.d, policy.step, by)
+
+
 def _width(policy: CombLinTSRecord) -> int:
     return policy.k
 
@@ -102,15 +116,17 @@ def _member(policy: CombLinTSRecord, state: Any, k: int, i: int) -> Any:
     return state[MEMBERS][i]
 
 
-register(LinTSRecord, Kernels(_init, _best, _update))
+register(LinTSRecord, Kernels(_init, _best, _update, opened=_opened))
 register(
     CombLinTSRecord,
-    Kernels(_init_super_arms, _best_super_arm, _update, width=_width, member=_member),
+    Kernels(
+        _init_super_arms, _best_super_arm, _update, width=_width, member=_member, opened=_opened
+    ),
 )
 
-SETTINGS = 4
-"""Compiled wrappers are handed one array: d, the scale, the two halves of the key, the lists up to
-``THETA``."""
+SETTINGS = 6
+"""Compiled wrappers are handed one array: d, lambda, the step of ``_open``, the scale, the two
+halves of the key, the lists up to ``THETA``."""
 
 
 @jittable
@@ -124,8 +140,8 @@ def _parted(whole: Any) -> Any:
 @jittable
 def _live_scores(values: Any, features: Any, m: int, whole: Any) -> None:
     factor, u, theta = _parted(whole)
-    key = wrap((int(whole[2]) << 32) | int(whole[3]))
-    _factored.draw(factor, u, whole[1], m, key, theta)
+    key = wrap((int(whole[4]) << 32) | int(whole[5]))
+    _factored.draw(factor, u, whole[3], m, key, theta)
     _factored.values(features, theta, values)
 
 
@@ -150,6 +166,15 @@ def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
     _factored.learn(factor, u, room, features, row, reward)
 
 
+def _live_ahead(opens: Any, whole: Any, out: Any) -> None:
+    """Make ``out`` the array, but for what open plays change."""
+    for i in range(SETTINGS):
+        out[i] = whole[i]
+    factor, u, _ = _parted(whole)
+    after, u_after, _ = _parted(out)
+    _factored.ahead(factor, u, opens, whole[2], whole[1], after, u_after)
+
+
 class Sampler(Optimist):
     """A linear policy that plays what is best for a sample of theta*: LinTS, whatever its actions.
 
@@ -169,15 +194,23 @@ class Sampler(Optimist):
 
     def _numbers(self) -> tuple[float, ...]:
         high, low = divmod(self.key or 0, 2**32)
-        return float(self.d), self.scale, float(high), float(low)
+        return float(self.d), self.ridge, self.step, self.scale, float(high), float(low)
 
     def _begin(self, turns: int, state: tuple[list[Any], ...]) -> None:
         room = [0.0] * self.d
         super()._begin(turns, state if self._compiled is None else (*state, room))
 
-    @property
-    def _ridge(self) -> tuple[Any, ...]:
-        return self._state if self._compiled is None else _parted(*self._parts)[:THETA]
+    def _unpacked(self, whole: Any) -> tuple[Any, ...]:
+        parts: tuple[Any, ...] = _parted(whole)[:THETA]
+        return parts
+
+    def _look_ahead(self) -> Any:
+        if self._compiled is not None:
+            return super()._look_ahead()
+        factor, u = self._ridge
+        after, u_after = [0.0] * len(factor), [0.0] * self.d
+        _factored.ahead(factor, u, self._opens, self.step, self.ridge, after, u_after)
+        return after, u_after
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
@@ -193,7 +226,7 @@ class Sampler(Optimist):
 
     def sample(self, turn: int) -> tuple[float, ...]:
         """The sample of theta* at a turn, d numbers; with the key 0 before the first turn."""
-        factor, u = self._lists()
+        factor, u = map(listed, self._lists_seen())
         theta = [0.0] * self.d
         _factored.draw(factor, u, self.scale, turn, self.key or 0, theta)
         return tuple(theta)
@@ -208,12 +241,14 @@ class Sampler(Optimist):
 
     def _learn(self, features: Any, row: int, reward: float) -> None:
         if self._compiled is None:
+            self._ahead = None
             factor, u = self._ridge
             _factored.learn(factor, u, [0.0] * self.d, features, row, reward)
         else:
             super()._learn(features, row, reward)
 
     def _correct(self, features: Any, row: int, old: float, new: float) -> None:
+        self._ahead = None
         factor, u = self._ridge
         _factored.correct(factor, u, features, row, new - old)
 
@@ -240,9 +275,9 @@ class Sampler(Optimist):
 
     def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
-        rows = self._fitting(state)
+        super().restore(state)
         self.key = state.get("key")
-        self._begin(int(state["turns"]), rows)
+        self._begin(self.turns, self._lists())
 
     def settings(self) -> JsonObject:
         """The options, as a saved file has them."""
@@ -260,7 +295,7 @@ class LinTS(Sampler, LinUCB):
     from, too: coordinate i of R (theta - theta_hat), V = R'DR, is the normal quantile of a uniform
     number for (key, turn, i), so that live, plain and compiled draws are the same to the last bit.
     m, the turn, counts this policy's own turns. Ties, up to 1e-9*max(1, |max|), go to the lowest
-    row.
+    row. Plays that wait for their reward count in V, and not in theta_hat.
 
     ``arms``, ``dim``, ``labels``: as in ``LinUCB``, contexts and sets included. ``oracle``: then
     ``arms`` are the base arms, super arms are what the oracle finds for the weights <x_e, theta>,
@@ -287,7 +322,7 @@ class LinTS(Sampler, LinUCB):
     it did not. The mean is not linear, or rewards drift: as in ``LinUCB``.
     """
 
-    kernel_methods = ("best", "peek", "update")
+    kernel_methods = LinUCB.kernel_methods
 
     def __new__(cls, arms: Any = None, *, oracle: Any = None, **options: Any) -> Any:
         """A CombLinTS where there is an oracle."""
@@ -319,7 +354,7 @@ class LinTS(Sampler, LinUCB):
         """The engine's parameters; None unless the features are fixed."""
         if self.features is None:
             return None
-        return LinTSRecord(self.features.ravel(), self.d, self.ridge, self.scale)
+        return LinTSRecord(self.features.ravel(), self.d, self.ridge, self.scale, self.step)
 
 
 class CombLinTS(Sampler, C2UCB):
@@ -330,7 +365,7 @@ class CombLinTS(Sampler, C2UCB):
     0.5
     """
 
-    kernel_methods = ("best", "peek", "update", "value")
+    kernel_methods = C2UCB.kernel_methods
 
     def __init__(
         self,
@@ -351,7 +386,9 @@ class CombLinTS(Sampler, C2UCB):
         found = structure(self.oracle)
         if self.f is not None or found is None:
             return None
-        return CombLinTSRecord(self.features.ravel(), self.d, self.ridge, self.scale, *found)
+        return CombLinTSRecord(
+            self.features.ravel(), self.d, self.ridge, self.scale, self.step, *found
+        )
 
 
 def _ridge_of(given: Any) -> Ridge | None:
@@ -360,4 +397,8 @@ def _ridge_of(given: Any) -> Ridge | None:
     raise InvalidInput(f"ridge = {shown(given)} must be a Ridge, e.g. Ridge(feature_bound=2)")
 
 
-LIVE[Sampler] = Live("LinTS", (_live_choose, _live_scores, _live_top, _live_learn), SIGNATURES)
+LIVE[Sampler] = Live(
+    "LinTS",
+    (_live_choose, _live_scores, _live_top, _live_learn, live_count, _live_ahead),
+    SIGNATURES,
+)

@@ -10,12 +10,13 @@ import numpy as np
 import numpy.typing as npt
 
 from surefoot._exact import shown
+from surefoot._jit import jittable
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels.registry import Kernels, register
 from surefoot.kernels.warm import listed
-from surefoot.policies import _ridge
+from surefoot.policies import _open, _ridge
 from surefoot.policies._optimist import Optimist, reward_given
 from surefoot.policies.options import Ridge, ridge_given
 from surefoot.policies.sets import Ball, Polytope, feature_rows, no_rows, norms, point_given, within
@@ -36,26 +37,50 @@ class LinUCBRecord(NamedTuple):
     bias: float
     """sqrt(lambda)*S."""
     determinant: bool
+    step: float
+    """See ``_open``."""
+
+
+VALUES, OPENS, AHEAD = range(6, 9)
+"""Behind the ridge's six lists: the arms' scores, the open plays, room for V^-1 with them."""
 
 
 def _init(policy: LinUCBRecord, n_arms: int) -> Any:
-    """The ridge, and the arms' scores."""
-    return *_ridge.fresh(policy.d, policy.ridge), [0.0] * n_arms
+    d = policy.d
+    first = *_ridge.fresh(d, policy.ridge), [0.0] * n_arms
+    return *first, _open.none(d), [0.0] * (2 * d * d)
 
 
 def _best(policy: LinUCBRecord, state: Any, m: int, key: Any, context: Any, allowed: Any) -> Any:
-    beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
-    values = state[6]
-    _ridge.scores(state, policy.features if context is None else context, beta, values)
+    values = state[VALUES]
+    bounds_of(policy, state, state[OPENS], state[AHEAD], m, context, values)
     k = _ridge.first_among(values, allowed)
     return k, values[k]
+
+
+@jittable
+def bounds_of(
+    policy: Any, state: Any, opens: Any, room: Any, m: int, context: Any, out: Any
+) -> None:
+    """The upper confidence bound of each row at turn m."""
+    beta = _ridge.radius(state, m, policy.noise, policy.growth, policy.bias, policy.determinant)
+    inverse, d = state[_ridge.INVERSE], policy.d
+    if opens[d * d] > 0:
+        inverse = room
+        _ridge.ahead(state[_ridge.GRAM], opens, d, policy.step, policy.ridge, inverse)
+    features = policy.features if context is None else context
+    _ridge.scores((inverse, state[_ridge.THETA]), features, beta, out)
 
 
 def _update(policy: LinUCBRecord, state: Any, k: int, reward: float) -> None:
     _ridge.learn(state, policy.features, k, reward, policy.ridge)
 
 
-register(LinUCBRecord, Kernels(_init, _best, _update, form="ridge"))
+def _opened(policy: LinUCBRecord, state: Any, k: int, by: int) -> None:
+    _open.count(state[OPENS], policy.features, k, policy.d, policy.step, by)
+
+
+register(LinUCBRecord, Kernels(_init, _best, _update, opened=_opened, form="ridge"))
 
 
 class LinUCB(Optimist):
@@ -68,7 +93,9 @@ class LinUCB(Optimist):
     1/2 is enough for rewards in [0, 1]. ``Ridge(radius="determinant")`` takes
     noise*sqrt(ln det(V/lambda^d) + 2 ln(2 m^2)) in its place, Theorem 2 of Abbasi-Yadkori, Pal,
     Szepesvari 2011 at the same level 1/(2 m^2). m counts this policy's own turns. Ties, up to
-    1e-9*max(1, |max|), go to the lowest row (ours).
+    1e-9*max(1, |max|), go to the lowest row (ours). Plays that wait for their reward (``opened``,
+    ``closed``) count in the V of the bounds, and in neither theta_hat nor beta (ours, after
+    Desautels, Krause, Burdick 2014).
 
     ``arms``: the features, shape (K, d), or a ``Ball`` or ``Polytope``, whose points are the
     actions; or ``dim=d``: the rows, any number of them, come with each play as its context, and
@@ -90,7 +117,7 @@ class LinUCB(Optimist):
     """
 
     semi_bandit = False
-    kernel_methods = ("best", "peek", "update")
+    kernel_methods = ("best", "peek", "update", "opened", "closed")
     """What the kernels stand for; who overrides one of these is run play by play."""
 
     def __init__(
@@ -145,7 +172,7 @@ class LinUCB(Optimist):
             return None
         return LinUCBRecord(
             self.features.ravel(), self.d, self.ridge, self.noise, self.growth, self.bias,
-            self.radius == "determinant",
+            self.radius == "determinant", self.step,
         )  # fmt: skip
 
     def check(self, context: Any) -> None:
@@ -174,6 +201,7 @@ class LinUCB(Optimist):
         """Take a turn: the action of the largest upper confidence bound, and that bound."""
         chosen = self.peek(self.turns + 1, context, allowed)
         self.turns += 1
+        self._last = chosen[0], context
         return chosen
 
     def peek(
@@ -202,7 +230,7 @@ class LinUCB(Optimist):
 
     def _optimum(self, actions: Ball | Polytope, turn: int) -> tuple[Any, float]:
         """The point of the largest upper confidence bound at a turn, and that bound."""
-        inverse = listed(self._ridge[_ridge.INVERSE])
+        inverse = listed(self._lists_seen()[_ridge.INVERSE])
         return actions.optimum(self.theta_hat, inverse, self.beta(turn))
 
     def update(self, arm: Any, reward: float, context: Any) -> None:
@@ -214,6 +242,10 @@ class LinUCB(Optimist):
         """Replace one learned reward ``old`` of an action by ``new``; up to rounding."""
         before, after = reward_given(old, "old"), reward_given(new, "new")
         self._correct(*self._row(arm, context), before, after)
+
+    def _observed(self, arm: Any, context: Any) -> tuple[Any, Sequence[int]]:
+        flat, row = self._row(arm, context)
+        return flat, [row]
 
     def _row(self, arm: Any, context: Any) -> tuple[Any, int]:
         """Rows of features, flat, and the number of the one that is an action's."""
