@@ -7,8 +7,8 @@ import numpy as np
 import surefoot as sf
 from surefoot._compile import compiling
 from surefoot.kernels import registry
-from surefoot.simulation import loop, mean_variance
-from surefoot.simulation.compiled import PLAIN, Driver, Engine, engine
+from surefoot.simulation import loop, mean_variance, waiting
+from surefoot.simulation.compiled import PLAIN, Driver, engine
 from surefoot.simulation.plan import Plan
 
 ALPHAS = (0.01, 0.05, 0.1, 0.3, 0.95)
@@ -20,9 +20,10 @@ def plain_compiled():
     engine()  # teaches numba the dispatchers
     with compiling() as njit:
         walk = Driver(registry.init, njit(loop.base_path))
-        return Engine(
-            lambda record: walk, PLAIN.survey, njit(loop.interleave),
-            njit(mean_variance.interleave_moments), np.array, np.zeros, np.uint64,
+        return PLAIN._replace(
+            driver=lambda record: walk, interleave=njit(loop.interleave),
+            interleave_moments=njit(mean_variance.interleave_moments), go=njit(waiting.go),
+            array=np.array, zeros=np.zeros, word=np.uint64,
         )  # fmt: skip
 
 
