@@ -6,6 +6,7 @@ import pytest
 
 from live.postgres import database, postgres  # noqa: F401  (fixtures)
 from surefoot.errors import InvalidInput
+from surefoot.live.fold import Fold
 from surefoot_torture.cli import main
 from surefoot_torture.faults.campaign import Campaign, schedule
 from surefoot_torture.faults.planted import BUGS, OF_LEASES, planted
@@ -52,6 +53,12 @@ def test_a_planted_bug_is_caught(bug):
     with planted(bug):
         campaign = Campaign("memory", 400, seed=5000, size=(5, 40), leases=bug in OF_LEASES)
         assert not all(verdict.ok for verdict in campaign.run())
+
+
+def test_an_open_play_that_is_never_closed_is_found(monkeypatch):
+    """Every agent of a ledger counts alike, and too much: only the judge's own text can tell."""
+    monkeypatch.setattr(Fold, "tell_closed", lambda fold, name, play: fold.counted.discard(name))
+    assert " wrong" in found(Campaign("memory", 20, size=SHORT))
 
 
 def test_one_seed_is_one_schedule():

@@ -166,10 +166,18 @@ def _compare(world: World, setup: Setup) -> None:
         _learned(world, setup, agents["from zero"])
 
 
+ENDS = ("outcome.settled", "outcome.expired", "outcome.as_default", "decision.voided")
+"""The kinds of entries after which a play waits no longer."""
+
+
 def _learned(world: World, setup: Setup, live: Live) -> None:
-    """Its policy knows of each play what came of it in the end, as if that had come at once."""
+    """Its policy knows of each play what came of it in the end, as if that had come at once.
+
+    What waits at the end it counts as open.
+    """
     twin = setup.agent(setup.arms)
     given: dict[str | None, dict[str, Any]] = {}
+    waiting = set[str | None]()
     told: dict[str | None, Decimal] = {}
     for entry in world.inner.entries(world.account):
         said = entry.payload
@@ -177,13 +185,19 @@ def _learned(world: World, setup: Setup, live: Live) -> None:
             continue
         if entry.kind == "decision.held":
             given[entry.play] = said
-        elif entry.kind == "outcome.expired" and "missing" in given[entry.play]:
+            waiting.add(entry.play)
+        elif entry.kind in ENDS:
+            waiting.discard(entry.play)
+        if entry.kind == "outcome.expired" and "missing" in given[entry.play]:
             worst = given[entry.play]["missing"]
             told[entry.play] = Decimal(worst).scaleb(-world.judge.places)
         elif entry.kind in ("outcome.settled", "outcome.late"):
             told[entry.play] = Decimal(said["told"])
     for play, reward in told.items():
         twin.policy.update(given[play]["index"], twin.policy_reward(reward), None)
+    policy: Any = twin.policy
+    for play in waiting if twin.counts_open else ():
+        policy.opened(given[play]["index"], None)
     knows = live._engine.fold.agent.policy.state()["arms"]
     if knows != twin.policy.state()["arms"]:
         world.judge.wrong("wrong", f"the policy of {setup.name} knows {knows}")
