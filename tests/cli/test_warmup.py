@@ -42,6 +42,8 @@ def test_every_policy_of_ours_is_among_them():
     assert sorted(live.name for live in warm.wrappers().values()) == [
         "AdaUCB",
         "ConUCB",
+        "DiscountedThompson",
+        "DiscountedUCB1",
         "EpsilonGreedy",
         "GaussianThompson",
         "KLMS",
@@ -50,6 +52,8 @@ def test_every_policy_of_ours_is_among_them():
         "LinUCB and C2UCB",
         "MOSS",
         "MVUCB",
+        "SlidingThompson",
+        "SlidingUCB1",
         "Thompson",
         "UCB1",
     ]

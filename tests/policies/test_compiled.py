@@ -37,6 +37,10 @@ DRAWING = {
     "GaussianThompson": sf.GaussianThompson,
     "KLMS": sf.KLMS,
     "Thompson": sf.Thompson,
+    "UCB1, discounted": lambda n: sf.UCB1(n, discount=0.9),
+    "UCB1, sliding": lambda n: sf.UCB1(n, window=50),
+    "Thompson, discounted": lambda n: sf.Thompson(n, discount=0.9),
+    "Thompson, sliding": lambda n: sf.Thompson(n, window=50),
 }
 LINEAR = {
     "LinUCB": lambda: LinUCB(ROWS),

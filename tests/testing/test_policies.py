@@ -47,6 +47,16 @@ CASES = {
     "Thompson of losses": Case(
         lambda: sf.Thompson(arms=["a", "b"]), reward_range=(-1.5, 0.5), whole=True
     ),
+    "DiscountedUCB1": Case(lambda: sf.UCB1(4, discount=0.9), unplayed_first=True),
+    "DiscountedUCB1 of losses": Case(
+        lambda: sf.UCB1(3, c=1, discount=0.5), reward_range=(-1.5, 0.5), unplayed_first=True
+    ),
+    "SlidingUCB1": Case(lambda: sf.UCB1(4, window=9), unplayed_first=True),
+    "SlidingUCB1 of losses": Case(
+        lambda: sf.UCB1(3, window=200), reward_range=(-1.5, 0.5), unplayed_first=True
+    ),
+    "DiscountedThompson": Case(lambda: sf.Thompson(4, discount=0.9)),
+    "SlidingThompson": Case(lambda: sf.Thompson(arms=["a", "b"], window=9)),
     "EpsilonGreedy": Case(lambda: sf.EpsilonGreedy(4, epsilon=0.3)),
     "EpsilonGreedy of losses": Case(
         lambda: sf.EpsilonGreedy(arms=["a", "b"], gap=0.5, c=0.1), reward_range=(-1.5, 0.5)

@@ -3,6 +3,7 @@
 from surefoot.policies.adaucb import AdaUCB
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
+from surefoot.policies.discounted import DiscountedThompson, DiscountedUCB1
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
 from surefoot.policies.gaussian_thompson import GaussianThompson
 from surefoot.policies.klms import KLMS
@@ -12,6 +13,7 @@ from surefoot.policies.linucb import LinUCB
 from surefoot.policies.mvucb import MVUCB
 from surefoot.policies.options import Ridge
 from surefoot.policies.sets import Ball, Polytope
+from surefoot.policies.sliding import SlidingThompson, SlidingUCB1
 from surefoot.policies.thompson import Thompson
 from surefoot.policies.ucb1 import UCB1
 
@@ -24,6 +26,8 @@ __all__ = [
     "AdaUCB",
     "Ball",
     "CombLinTS",
+    "DiscountedThompson",
+    "DiscountedUCB1",
     "EpsilonGreedy",
     "LinTS",
     "GaussianThompson",
@@ -32,5 +36,7 @@ __all__ = [
     "Polytope",
     "Ridge",
     "Scoring",
+    "SlidingThompson",
+    "SlidingUCB1",
     "Thompson",
 ]

@@ -11,6 +11,7 @@ from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.kernels import NANO, KernelPolicy, Kernels, beta_quantile, register, uniform
 from surefoot.kernels.noise import wrap
+from surefoot.policies._forgetting import forgetful, refuse_to_forget, signed_as
 
 _ERROR = 1e-6
 """By how much P(theta <= x) of a computed quantile x may miss its u. It is 1e-10, but an x near 1
@@ -29,25 +30,32 @@ WON, TRIED, KEY = range(1, 4)
 list half of the policy's key, which trials are drawn with."""
 
 
-def _init(policy: ThompsonRecord, n_arms: int) -> tuple[list[int], ...]:
+def fresh(policy: Any, n_arms: int) -> tuple[list[int], ...]:
+    """The lists before the first reward."""
     return [0] * n_arms, [0] * n_arms, [0] * n_arms, [0] * n_arms
 
 
-def _seed(policy: ThompsonRecord, state: Any, key: int) -> None:
+def keep_key(policy: Any, state: Any, key: int) -> None:
+    """As the kernel ``seed``."""
     state[KEY][0] = key >> 1  # fits an int64, and shares no draw with the key of the samples
 
 
 @jittable
-def _update(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
-    """One reward, and its trial if it is neither 0 nor 1."""
+def success(policy: Any, state: Any, k: int, reward: float) -> int:
+    """1 or 0, by a trial if the reward is neither."""
     units = math.floor(reward * policy.unit + 0.5)
-    state[0][k] += 1
     if units >= policy.unit:
-        state[WON][k] += 1
-    elif units > 0:
+        return 1
+    if units > 0:
         state[TRIED][k] += 1
         if uniform(wrap(state[KEY][0]), state[TRIED][k], k) < units / policy.unit:
-            state[WON][k] += 1
+            return 1
+    return 0
+
+
+def _update(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
+    state[0][k] += 1
+    state[WON][k] += success(policy, state, k, reward)
 
 
 def _take(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
@@ -62,7 +70,7 @@ def _take(policy: ThompsonRecord, state: Any, k: int, reward: float) -> None:
 
 
 @jittable
-def sample(policy: ThompsonRecord, state: Any, k: int, m: int, key: Any) -> float:
+def sample(policy: Any, state: Any, k: int, m: int, key: Any) -> float:
     """theta_k at turn m."""
     won = float(state[WON][k])
     return beta_quantile(uniform(key, m, k), 1.0 + won, 1.0 + state[0][k] - won)
@@ -92,8 +100,8 @@ def _below(v: float, n: float, won: float, x: float) -> bool:
     return math.log(v - _ERROR) > _ERROR - y
 
 
-def _best(
-    policy: ThompsonRecord, state: Any, m: int, key: Any, context: Any, allowed: Any
+def largest(
+    policy: Any, state: Any, m: int, key: Any, context: Any, allowed: Any
 ) -> tuple[int, float]:
     """The first arm of the largest sample; few samples are computed.
 
@@ -129,7 +137,7 @@ def _best(
     return chosen, top
 
 
-register(ThompsonRecord, Kernels(_init, _best, _update, take=_take, seed=_seed))
+register(ThompsonRecord, Kernels(fresh, largest, _update, take=_take, seed=keep_key))
 
 
 class Thompson(KernelPolicy):
@@ -149,7 +157,9 @@ class Thompson(KernelPolicy):
     between came to is not kept: to correct it is an InvalidInput.
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. The key comes from the seed
-    of the agent, see ``surefoot.kernels.KernelPolicy``. Raises InvalidInput for an empty arm list.
+    of the agent, see ``surefoot.kernels.KernelPolicy``. ``discount`` or ``window``, for rewards
+    that drift: in place of this policy a ``DiscountedThompson`` or a ``SlidingThompson``. Raises
+    InvalidInput for an empty arm list.
 
     >>> import numpy as np
     >>> policy, rng = Thompson(arms=["UA", "AA"]), np.random.default_rng(0)
@@ -162,15 +172,35 @@ class Thompson(KernelPolicy):
 
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time: regret
     O(ln T). It is asymptotically optimal, sum_i Delta_i ln T / kl(mu_i, mu_*), for rewards 0 and 1
-    (Kaufmann, Korda, Munos 2012; Agrawal, Goyal 2013). Does not hold when: rewards drift. With
-    late rewards it goes on drawing, so that it suffers less from them than ``UCB1`` does; those
-    told before the first turn are tried without a key, alike in every run.
+    (Kaufmann, Korda, Munos 2012; Agrawal, Goyal 2013). Does not hold when: rewards drift, see
+    ``discount`` and ``window``. With late rewards it goes on drawing, so that it suffers less from
+    them than ``UCB1`` does; those told before the first turn are tried without a key, alike in
+    every run.
     """
 
     draws: ClassVar[bool] = True
 
-    def __init__(self, n_arms: int | None = None, arms: Sequence[Any] | None = None) -> None:
+    def __init__(
+        self,
+        n_arms: int | None = None,
+        arms: Sequence[Any] | None = None,
+        *,
+        discount: float | None = None,
+        window: int | None = None,
+    ) -> None:
+        refuse_to_forget(self, discount, window)
         super().__init__(ThompsonRecord(), n_arms, arms)
+
+    @signed_as(__init__)
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Another class where an option says that rewards are forgotten."""
+        from surefoot.policies.discounted import DiscountedThompson
+        from surefoot.policies.sliding import SlidingThompson  # which is written with this module
+
+        if cls is not Thompson:
+            return super().__new__(cls)
+        found = forgetful(args, options, DiscountedThompson, SlidingThompson)
+        return super().__new__(cls) if found is None else found
 
     def _rescaled(self, rows: Any, unit: float) -> Any:
         return rows  # successes are counts

@@ -21,6 +21,9 @@ from surefoot.kernels.registry import (
     plays_and_mean,
     register,
 )
+from surefoot.policies._forgetting import forgetful, refuse_to_forget, signed_as
+from surefoot.policies.discounted import DiscountedUCB1
+from surefoot.policies.sliding import SlidingUCB1
 
 
 class UCB1Record(NamedTuple):
@@ -90,7 +93,9 @@ class UCB1(IndexPolicy):
     calendar time: the floor may have interposed default plays.
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. ``c``: the constant under
-    the root, 2 in both papers. Raises InvalidInput for an empty arm list or c <= 0.
+    the root, 2 in both papers. ``discount`` or ``window``, for rewards that drift: in place of this
+    policy a ``DiscountedUCB1`` or a ``SlidingUCB1``. Raises InvalidInput for an empty arm list or
+    c <= 0.
 
     >>> import numpy as np
     >>> policy, rng = UCB1(arms=["UA", "AA"]), np.random.default_rng(0)
@@ -103,7 +108,8 @@ class UCB1(IndexPolicy):
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time:
     regret O(sum_i ln T / Delta_i). Open plays count in N_i, with the mean of the rewards that came
     (1/2 before the first), so that an arm is not asked for until it answers (ours). Does not hold
-    when: rewards drift. At click rates of a percent the radius is far too wide, see ``KLUCB``.
+    when: rewards drift, see ``discount`` and ``window``. At click rates of a percent the radius is
+    far too wide, see ``KLUCB``.
     """
 
     def __init__(
@@ -111,10 +117,22 @@ class UCB1(IndexPolicy):
         n_arms: int | None = None,
         arms: Sequence[Any] | None = None,
         c: float = 2.0,
+        *,
+        discount: float | None = None,
+        window: int | None = None,
     ) -> None:
+        refuse_to_forget(self, discount, window)
         constant = float(exact(c, "c"))
         if not 0 < constant <= LARGEST:
             raise InvalidInput(
                 f"c = {shown(c)} must be > 0 and at most {LARGEST:g}; the papers use 2"
             )
         super().__init__(UCB1Record(constant), n_arms, arms)
+
+    @signed_as(__init__)
+    def __new__(cls, *args: Any, **options: Any) -> Any:
+        """Another class where an option says that rewards are forgotten."""
+        if cls is not UCB1:
+            return super().__new__(cls)
+        found = forgetful(args, options, DiscountedUCB1, SlidingUCB1)
+        return super().__new__(cls) if found is None else found
