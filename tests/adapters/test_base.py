@@ -21,6 +21,7 @@ from surefoot.adapters import (
     VowpalWabbit,
 )  # fmt: skip
 from surefoot.adapters._plain import read, written
+from surefoot.adapters._workspace import example
 from surefoot.errors import InvalidInput, LateAnswer
 
 FLOOR = sf.RewardFloor(0.5, 0.2, reserve=100)
@@ -120,15 +121,45 @@ def test_what_a_learner_holds_twice_it_holds_twice_again():
     assert again.rng.random() == learner.rng.random()
 
 
+@pytest.mark.parametrize(
+    ("make", "named"),
+    [
+        (lambda x: ScikitLearn(SGDRegressor(), n_arms=2, epsilon=x), "epsilon = 0.3"),
+        (lambda x: VowpalWabbit(f"--cb_explore_adf --epsilon {x} -b 8", n_arms=2), "options = "),
+    ],
+    ids=["scikit-learn", "Vowpal Wabbit"],
+)
+def test_a_loaded_agent_refuses_a_learner_of_other_settings(make, named, tmp_path):
+    sf.GenCB(make(0.2), FLOOR).save(tmp_path / "agent.json")
+    sf.load(tmp_path / "agent.json", policy=make(0.2))
+    with pytest.raises(InvalidInput, match=f"^{named}"):
+        sf.load(tmp_path / "agent.json", policy=make(0.3))
+
+
 def test_vowpal_wabbit_learns_with_the_chance_of_the_time_of_choosing():
-    policy, rng = VowpalWabbit("--cb_explore_adf --epsilon 0.2", n_arms=2), np.random.default_rng(0)
-    arm = policy.select(None, rng)
-    assert list(policy.chances.values()) == [[0.5]]
+    policy = VowpalWabbit("--cb_explore_adf --epsilon 0.2 --ignore u", n_arms=2)
+    agent = sf.GenCB(policy, FLOOR, seed=0)
+    late, gone = agent.select({"n": 1}), agent.select({"n": 2})
+    assert list(policy.chances.values()) == [[0.5], [0.5]]
     for _ in range(20):
-        policy.update(1 - arm, 1.0, None)
-    assert list(policy.chances.values()) == [[0.5]]
-    policy.update(arm, 0.0, None)
+        play = agent.select()
+        agent.update(play, float(play.index != late.index))
+    assert policy.propensities()[late.index] < 0.2
+    learned, learn = [], policy.learner.learn
+    policy.learner.learn = lambda lines: learned.append(lines) or learn(lines)
+    agent.void(gone)
+    agent.update(late, 0.0)
+    assert learned[0][late.index + 1].startswith("0:1.0:0.5 ")
     assert policy.chances == {}
+
+
+def test_a_context_cannot_write_into_vowpal_wabbits_examples():
+    policy = VowpalWabbit("--cb_explore_adf -b 8", n_arms=2)
+    said = example({"a b|": "x |a arm1 0:0:1\n", 3: True}, 2)
+    assert said[0] == "shared |u a_b_=x__a_arm1_0_0_1_ 3=True"
+    for bad in ([float("nan")], [[1.0], [2.0], [3.0]]):
+        with pytest.raises(InvalidInput, match=r"must be finite|give one for each of 2 arms"):
+            policy.select(bad, np.random.default_rng(0))
 
 
 def test_a_bootstrap_explores_what_looks_worse():

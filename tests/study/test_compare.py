@@ -96,3 +96,18 @@ def test_arms_come_in_another_order_in_each_run():
 def test_what_does_not_fit_is_refused(settings, says):
     with pytest.raises(InvalidInput, match=says):
         Comparison(**settings)
+
+
+@pytest.mark.slow
+def test_the_readme_and_the_pages_say_what_compare_finds():
+    findings, peers = run(["paper", "chicago"]), [peer.name for peer in PEERS if peer.extra]
+    free = {
+        case: [findings.agent(case, name, UNGUARDED) for name in peers]
+        for case in ("paper", "chicago")
+    }
+    assert [sum(one["runs_below"] for one in free[case]) for case in free] == [50, 49]
+    means = {case: [one["furthest_below"]["mean"] for one in free[case]] for case in free}
+    assert [[round(min(x)), round(max(x))] for x in means.values()] == [[14, 100], [7, 60]]
+    for case in free:
+        for peer in PEERS:
+            assert findings.agent(case, peer.name, GUARDED)["runs_below"] == 0

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import copy
 import math
 import time
 from collections.abc import Callable, Iterable, Sequence
@@ -12,8 +11,9 @@ import numpy as np
 
 from surefoot._exact import one_of, shown
 from surefoot._labels import arm_labels
-from surefoot.adapters._estimators import check_estimator, predicted, taught
-from surefoot.adapters.base import Adapter, reseed
+from surefoot._types import JsonObject
+from surefoot.adapters._estimators import Replicates
+from surefoot.adapters.base import Adapter
 from surefoot.errors import InvalidInput
 
 
@@ -59,12 +59,10 @@ class ScikitLearn(Adapter):
                 f"epsilon = {shown(epsilon)} must lie in 0..1, and replicates = "
                 f"{shown(replicates)} be an int above 0"
             )
-        check_estimator(estimator)
         self.explore, self.epsilon, self.shared = explore, epsilon, shared
-        labels = arm_labels(n_arms, arms)
-        sets = range(1 if explore == "epsilon" else replicates)
-        models = [[copy.deepcopy(estimator) for _ in labels[: 1 if shared else None]] for _ in sets]
-        super().__init__((np.random.default_rng(0), models), None, labels, time_limit, clock)
+        labels, self.sets = arm_labels(n_arms, arms), 1 if explore == "epsilon" else replicates
+        learner = Replicates(estimator, self.sets, len(labels), shared)
+        super().__init__(learner, None, labels, time_limit, clock)
 
     def best(
         self, context: Any, rng: np.random.Generator, allowed: Sequence[int] | None = None
@@ -80,8 +78,7 @@ class ScikitLearn(Adapter):
             return arm, math.inf
         if self.explore == "epsilon" and rng.random() < self.epsilon:
             return int(rng.choice(arms)), math.inf
-        models = self.learner[1]
-        scores = self._predicted(models[int(rng.integers(len(models)))], context, arms)
+        scores = self.learner.scores(int(rng.integers(self.sets)), arms, context)
         place = int(np.argmax(scores))  # a NaN, if there is one: the agent takes it for a fault
         return arms[place], float(scores[place])
 
@@ -98,43 +95,23 @@ class ScikitLearn(Adapter):
         for arm in self.untried(arms)[:1]:
             chances[arm] = 1
             return [float(chance) for chance in chances]
-        for models in self.learner[1]:
-            chances[arms[int(np.argmax(self._predicted(models, context, arms)))]] += 1
-        chances /= len(self.learner[1])
+        for number in range(self.sets):
+            best = int(np.argmax(self.learner.scores(number, arms, context)))
+            chances[arms[best]] += 1 / self.sets
         if self.explore == "epsilon":
             chances *= 1 - self.epsilon
             chances[list(arms)] += self.epsilon / len(arms)
         return [float(chance) for chance in chances]
 
-    def _predicted(self, models: list[Any], context: Any, arms: Sequence[int]) -> Any:
-        rows = [self._row(arm, context) for arm in arms]
-        if self.shared:
-            return predicted(models[0], rows)
-        return np.concatenate(
-            [predicted(models[arm], [row]) for arm, row in zip(arms, rows, strict=True)]
-        )
-
-    def _row(self, arm: int, context: Any) -> Any:
-        """What the model of an arm predicts from and learns."""
-        given = np.asarray([1.0] if context is None else context, dtype=float)
-        if given.ndim == 2:
-            return given[arm]
-        return np.append(given, np.eye(self.n_arms)[arm]) if self.shared else given
-
     def teach(self, arm: int, reward: float, context: Any) -> None:
-        """Let every model learn the reward, or about half of the replicates; all the first one."""
-        coins, models = self.learner
-        heads = coins.random(len(models)) < 0.5
-        row = self._row(arm, context)
-        for learns, of_arms in zip(heads, models, strict=True):
-            if len(models) > 1 and arm in self.firsts and not learns:
-                continue  # tails
-            taught(of_arms[0 if self.shared else arm], row, reward)
+        """Let the models learn, or of a bootstrap about half of them."""
+        self.learner.teach(arm, reward, context, first=arm not in self.firsts)
 
     def seed(self, seed: int) -> None:
-        """Seed the coins of the bootstrap and, lest they draw from numpy's own, the estimators."""
-        coins, models = self.learner
-        reseed(coins, seed)
-        for model in (one for of_arms in models for one in of_arms):
-            if "random_state" in model.get_params():
-                model.set_params(random_state=int(coins.integers(2**31)))
+        """Seed the bootstrap and the estimators."""
+        self.learner.seed(seed)
+
+    def config(self) -> JsonObject:
+        """How it explores, which a loaded agent has to agree with."""
+        settings = {"explore": self.explore, "epsilon": self.epsilon, "shared": self.shared}
+        return {**settings, "replicates": self.sets}

@@ -65,5 +65,6 @@ PEERS = (
     Peer("Surefoot UCB1", "", "", lambda arms: sf.UCB1(arms=arms)),
     Peer("Surefoot KL-UCB", "", "", lambda arms: sf.KLUCB(arms=arms)),
     Peer("Surefoot Thompson", "", "", lambda arms: sf.Thompson(arms=arms)),
+    Peer("Surefoot AdaUCB", "", "", lambda arms: sf.AdaUCB(arms=arms)),
 )
 """Who plays, in the order of the table."""
