@@ -259,7 +259,7 @@ def test_a_subclass_that_uses_contexts_says_so():
 def test_a_ledger_whose_entries_hold_contexts_of_a_policy_without_them_recovers():
     store = MemoryStore()
     live = Live(sf.GenCB(sf.UCB1(2), RICH), store)
-    live._engine.fold.agent._contextual = True  # as releases before this one took them
+    live._engine.fold.agent.contextual = True  # as releases before this one took them
     play = live.select({"hour": 9}, id="visit-1")
     live.update(play, 1.0)
     again = Live(sf.GenCB(sf.UCB1(2), RICH), store)

@@ -86,7 +86,7 @@ class Agent:
         self._sure = has(policy, "sure")
         self.even: float | None = None
         """The default's score as a share of the range, where its mean is not what competes."""
-        self._contextual = bool(getattr(policy, "contextual", True))
+        self.contextual = bool(getattr(policy, "contextual", True))
         self._doubted = self.has_scores and policy_checks.doubted(policy)
         self.unit_rewards = bool(getattr(policy, "unit_rewards", False))
         if self.unit_rewards and has(policy, "count_in"):
@@ -148,7 +148,7 @@ class Agent:
         """A copy of a play's context; InvalidInput for one that the policy cannot take."""
         if context is not None:
             unlabelled(context, "context")
-            if not self._contextual:
+            if not self.contextual:
                 kind = type(self.policy).__name__
                 raise InvalidInput(
                     f"context = {shown(context)}: {kind} takes none and would ignore it; leave it "

@@ -5,6 +5,7 @@ from surefoot.environments.batched import Batched
 from surefoot.environments.bernoulli import BernoulliArms
 from surefoot.environments.beta import BetaArms
 from surefoot.environments.combinatorial import CombinatorialArms
+from surefoot.environments.contextual import ContextualArms
 from surefoot.environments.delayed import Delayed
 from surefoot.environments.drifting import Drifting
 from surefoot.environments.empirical import EmpiricalArms
@@ -23,6 +24,7 @@ __all__ = [
     "BernoulliArms",
     "BetaArms",
     "CombinatorialArms",
+    "ContextualArms",
     "Delayed",
     "Drifting",
     "EmpiricalArms",

@@ -24,7 +24,10 @@ class Environment(Protocol):
     Optional: ``arrival(key, play)``, the play (``play`` itself or a later one) after which the
     reward of ``play`` is known; and ``drifts = True`` of one whose arms change: its ``pull`` and
     ``value`` take the play's number as a last argument, and ``best_at(play)`` is the true mean of
-    the best regular action then. ``Delayed`` and ``Drifting`` have them.
+    the best regular action then. ``Delayed`` and ``Drifting`` have them. ``context(play)`` is what
+    an agent's ``select`` is given at a play, unless its policy takes no context; and
+    ``in_run(key)``, which a run asks once, returns what stands for the environment in it: ``value``
+    and ``context`` may then depend on the key. ``ContextualArms`` has both.
     """
 
     n_arms: int

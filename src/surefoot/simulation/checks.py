@@ -56,6 +56,11 @@ def goes_by_play(agent: Agent, environment: Any) -> bool:
     )
 
 
+def tells_contexts(environment: Any) -> bool:
+    """Whether agents are told something of each play."""
+    return callable(getattr(environment, "context", None))
+
+
 def timed(environment: Any) -> bool:
     """Whether a reward or its arrival depends on the play's number, so that no turns are shared."""
     return hasattr(environment, "arrival") or drifts(environment)
@@ -223,7 +228,8 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
             "leave 64 bits; give its floor fewer places, or none"
         )
-    if not agent.arms:
+    rows = not agent.arms and agent.actions.numbered and tells_contexts(environment)
+    if not agent.arms and not rows:
         raise InvalidInput(
             f"{who} plays points, or rows of a context; simulate needs one with a list of arms, "
             "as the environment has one"
@@ -233,7 +239,7 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} plays {_KINDS[agent.actions.semi_bandit]}, the environment pays "
             f"{_KINDS[not agent.actions.semi_bandit]}"
         )
-    if len(agent.arms) != environment.n_arms:
+    if len(agent.arms) != environment.n_arms and not rows:
         raise InvalidInput(
             f"{who} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
             "the default is not counted in either"

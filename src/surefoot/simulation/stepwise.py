@@ -14,7 +14,7 @@ from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.simulation.checks import default_mean, drifts, finite
+from surefoot.simulation.checks import default_mean, drifts, finite, tells_contexts
 from surefoot.simulation.loop import DEFAULT, SUMS, Ints, Trace, blank, lose
 
 
@@ -31,27 +31,32 @@ def drive(
     Slow, and open to every policy; the noise is the engine's, so an agent the engine can run
     makes the same plays here. Where an environment says when rewards arrive, those of one play
     are reported behind it in the order of their decisions, and what is not due by the horizon
-    stays open. ``top``: mu_*, the regret is against it, unless the arms drift. ``stream`` feeds
+    stays open. An environment with contexts tells each play's to the policies that take any.
+    ``top``: mu_*, the regret is against it, unless the arms drift. ``stream`` feeds
     the policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
     reward outside the environment's range.
     """
     agent, paid_range = _copied(agent), bounds(environment)
     agent.rng = np.random.default_rng(stream)
-    judge = _Judge(agent, environment, top)
+    truth: Any = environment
+    if hasattr(environment, "in_run"):
+        truth = environment.in_run(key)
+    told = truth.context if tells_contexts(environment) and agent.contextual else _nothing
+    judge = _Judge(agent, truth, top)
     books, trace = agent.books, blank(len(checkpoints), len(judge.losses))
     least, below, spot = INT64_MAX, 0, 0
     waiting: dict[int, list[tuple[Play, int]]] = {}
     for t in range(1, int(checkpoints[-1]) + 1):
         if stopped():
             raise Stopped
-        play = agent.select()
+        play = agent.select(told(t))
         judge.see(play, t)
         if play.is_default:
             agent.update(play)
         else:
             waiting.setdefault(_due(environment, key, t), []).append((play, t))
         for one, decided in waiting.pop(t, ()):
-            agent.update(one, **_paid(agent, one, environment, key, decided, paid_range))
+            agent.update(one, **_paid(agent, one, truth, key, decided, paid_range))
         slack = books.account.available
         least = min(least, slack)
         below += slack < 0
@@ -60,6 +65,10 @@ def drive(
             trace.losses[spot] = judge.losses
             spot += 1
     return trace
+
+
+def _nothing(play: int) -> None:
+    """What a policy without contexts is told of a play."""
 
 
 def _due(environment: Any, key: int, t: int) -> int:
