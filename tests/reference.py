@@ -1,18 +1,30 @@
 """The plain text of the engine, compiled as it stands: what the fast drivers are held against."""
 
 from functools import cache
+from typing import NamedTuple
 
 import numpy as np
 
 import surefoot as sf
 from surefoot._compile import compiling
-from surefoot.kernels import registry
+from surefoot.kernels import NANO, IndexPolicy, register, registry
+from surefoot.policies.klucb import KLUCBRecord
 from surefoot.simulation import loop, mean_variance, waiting
 from surefoot.simulation.compiled import PLAIN, Driver, engine
 from surefoot.simulation.plan import Plan
 
 ALPHAS = (0.01, 0.05, 0.1, 0.3, 0.95)
 KINDS = 7
+
+
+class OwnRecord(NamedTuple):
+    """KL-UCB as a user's own policy: the engine knows no more of it than its indices."""
+
+    c: float = 0.0
+    unit: float = NANO
+
+
+register(OwnRecord, registry.INDEX_KERNELS[KLUCBRecord])
 
 
 @cache
@@ -72,13 +84,29 @@ def lines_case(random):
     return Plan(agents, environment, horizon, seed, drawn_checkpoints(random, horizon))
 
 
+def curves_case(random):
+    """Agents whose indices are curves, on a drawn environment."""
+    K, alpha = min(drawn_arms(random), 80), float(random.choice(ALPHAS))
+    mu0 = round(float(random.uniform(0.05, 0.95)), 2)
+    horizon = int(random.choice([60, 400, 1500, 1500, 6000]))
+    floor, competes = sf.RewardFloor(mu0, alpha), bool(random.integers(2))
+    c = float(random.choice([0, 1, 3]))
+    agents = {
+        "KL": sf.GenCB(sf.KLUCB(K, c=c), floor, default_competes=competes),
+        "Ada": sf.GenCB(sf.AdaUCB(K), floor, default_competes=competes),
+    }
+    environment, seed = drawn_environment(random, K), int(random.integers(2**32))
+    return Plan(agents, environment, horizon, seed, drawn_checkpoints(random, horizon))
+
+
 def ceilings_case(random):
     """Agents of every other index policy, on a drawn environment."""
     K, alpha = min(drawn_arms(random), 60), float(random.choice(ALPHAS))
     mu0, horizon = round(float(random.uniform(0.05, 0.95)), 2), int(random.choice([60, 400, 1500]))
     floor, competes = sf.RewardFloor(mu0, alpha), bool(random.integers(2))
+    own = IndexPolicy(OwnRecord(c=float(random.integers(2))), K)
     agents = {
-        "KL": sf.GenCB(sf.KLUCB(K, c=float(random.integers(2))), floor, default_competes=competes),
+        "own": sf.GenCB(own, floor, default_competes=competes),
         "ConUCB": sf.ConUCB(K, mu0, alpha, 0.01, radius=random.choice(["iterated", "simple"])),
         "MOSS": sf.GenCB(
             sf.comparators.UnbalancedMOSS(K, mu0, alpha, horizon).policy,

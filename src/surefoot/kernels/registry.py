@@ -104,11 +104,15 @@ def compilable(record: type) -> bool:
 
 
 def register(
-    record: type, kernels: Kernels | IndexKernels, lines: LineKernels | None = None
+    record: type,
+    kernels: Kernels | IndexKernels,
+    lines: LineKernels | None = None,
+    curves: CurveKernels | None = None,
 ) -> None:
     """Make the kernels of a parameter record known to all drivers.
 
-    ``lines``: for an index policy whose index is a line in what all arms share. Of two records of
+    ``lines``: for an index policy whose index is a line in what all arms share; ``curves``: for one
+    whose index is a concave curve of it. Of two records of
     one name only the first is compiled; the other is run play by play.
     Raises InvalidInput for a record that is no NamedTuple class, and for a kernel of another number
     of arguments.
@@ -126,6 +130,8 @@ def register(
     KERNELS[record] = Kernels(init, argmax_kernel, update, pledge, take=take, opened=opened)
     if lines is not None:
         LINE_KERNELS[record] = lines
+    if curves is not None:
+        CURVE_KERNELS[record] = curves
 
 
 _ARGUMENTS = {
@@ -296,6 +302,42 @@ def above(policy: Any, known: Any, n: int, total: int, level: float) -> Any:
 def write(policy: Any, state: Any, k: int, known: Any) -> None:
     """As ``LineKernels.write``, of the class of the record."""
     LINE_KERNELS[type(policy)].write(policy, state, k, known)
+
+
+class CurveKernels(NamedTuple):
+    """The parts of an index that is a concave curve of the scale, by which the compiled engine
+    knows that an arm cannot lead yet.
+
+    ``slope(policy, m)``: that of the scale at turn m, which is concave, too · ``rises(policy,
+    state, k, level) -> s``: the scale at which the index of a played arm rises to the level, up to
+    rounding; -inf where it is there from the start · ``tangent(policy, state, k, s, level) -> (p,
+    y, x, w)``: the index is never above the larger of p and y + (x' - x) w at a scale x', and is p
+    where it is not above p; y is ``level``, a bound on the index at scale s, or the kernel's own
+    where no such is known (1 or more). An index depends on nothing but the arm's count and sum, and
+    where it is ``coupled`` on the others' counts.
+    """
+
+    slope: Callable[..., Any]
+    rises: Callable[..., Any]
+    tangent: Callable[..., Any]
+
+
+CURVE_KERNELS: dict[type, CurveKernels] = table()
+
+
+def slope(policy: Any, m: int) -> Any:
+    """As ``CurveKernels.slope``, of the class of the record."""
+    return CURVE_KERNELS[type(policy)].slope(policy, m)
+
+
+def rises(policy: Any, state: Any, k: int, level: float) -> Any:
+    """As ``CurveKernels.rises``, of the class of the record."""
+    return CURVE_KERNELS[type(policy)].rises(policy, state, k, level)
+
+
+def tangent(policy: Any, state: Any, k: int, s: float, level: float) -> Any:
+    """As ``CurveKernels.tangent``, of the class of the record."""
+    return CURVE_KERNELS[type(policy)].tangent(policy, state, k, s, level)
 
 
 def count_and_sum(policy: object, n_arms: int) -> tuple[list[int], list[int], list[int]]:

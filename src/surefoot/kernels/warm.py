@@ -241,6 +241,7 @@ def teach() -> None:
         (registry.KERNELS, ("best", "update", "pledge", "width", "member", "opened")),
         (registry.INDEX_KERNELS, ("scale", "index")),
         (registry.LINE_KERNELS, registry.LineKernels._fields),
+        (registry.CURVE_KERNELS, registry.CurveKernels._fields),
     ):
         for name in names:
             overload(getattr(registry, name), strict=False)(_chooser(table, name))

@@ -8,6 +8,9 @@ from surefoot._jit import jittable
 
 _STEPS = 50
 """More than Newton ever takes here: about a dozen where it starts worst."""
+_STEEPEST = 2.5e-5
+"""Over n, how close to the mean a tangent may touch the curve, which is vertical there: a slope of
+at most 10**4 keeps the rounding of the scale far below what counts."""
 
 
 @jittable
@@ -45,6 +48,30 @@ def kl_excludes(p: float, level: float, best: float) -> bool:
     side.
     """
     return p < best < 1.0 and bernoulli_kl(p, best) > level * (1.0 + 1e-9) + 1e-12
+
+
+@jittable
+def kl_rise(p: float, n: int, level: float) -> float:
+    """The x at which the bound at x/n rises to a level: n kl(p, level); -inf where it always is."""
+    if p >= level:
+        return -math.inf
+    return n * bernoulli_kl(p, level) if level < 1.0 else math.inf
+
+
+@jittable
+def kl_tangent(p: float, n: int, level: float, guess: float) -> tuple[float, float, float]:
+    """(q, x, w): the bound at level x'/n is never above q + (x' - x) w. It touches it at q.
+
+    The bound is concave in the level, as kl(p, .) is convex. q is ``guess`` or, where that cannot
+    be, a bound at this level.
+    """
+    if p >= 1.0:
+        return 1.0, 0.0, 0.0
+    q = guess if p < guess < 1.0 else kl_start(p, level)
+    q = max(q, p + _STEEPEST / n)
+    if q >= 1.0:
+        return 1.0, 0.0, 0.0
+    return q, n * bernoulli_kl(p, q), q * (1.0 - q) / (n * (q - p))
 
 
 @jittable

@@ -10,6 +10,7 @@ from surefoot._jit import jittable
 from surefoot.kernels.policy import IndexPolicy
 from surefoot.kernels.registry import (
     NANO,
+    CurveKernels,
     IndexKernels,
     add_units,
     count_and_sum,
@@ -17,7 +18,7 @@ from surefoot.kernels.registry import (
     plays_and_mean,
     register,
 )
-from surefoot.policies._bernoulli import kl_excludes, kl_upper
+from surefoot.policies._bernoulli import kl_excludes, kl_rise, kl_tangent, kl_upper
 
 
 class AdaUCBRecord(NamedTuple):
@@ -57,9 +58,27 @@ def _index(policy: AdaUCBRecord, state: Any, k: int, s: float, best: float) -> A
     return kl_upper(p, level)
 
 
+def _slope(policy: AdaUCBRecord, m: int) -> Any:
+    return 1.0 / m
+
+
+def _rises(policy: AdaUCBRecord, state: Any, k: int, level: float) -> Any:
+    plays, p = plays_and_mean(policy, state, k)
+    rise = kl_rise(p, plays, level)
+    return math.log(crowd(state, k)) + rise if rise > 0.0 else rise
+
+
+def _tangent(policy: AdaUCBRecord, state: Any, k: int, s: float, level: float) -> Any:
+    plays, p = plays_and_mean(policy, state, k)
+    least = math.log(crowd(state, k))
+    q, x, w = kl_tangent(p, plays, max(0.0, s - least) / plays, level)
+    return p, q, x + least, w
+
+
 register(
     AdaUCBRecord,
     IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open, coupled=True),
+    curves=CurveKernels(_slope, _rises, _tangent),
 )
 
 

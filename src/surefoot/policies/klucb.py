@@ -11,6 +11,7 @@ from surefoot.errors import InvalidInput
 from surefoot.kernels.policy import IndexPolicy
 from surefoot.kernels.registry import (
     NANO,
+    CurveKernels,
     IndexKernels,
     add_units,
     count_and_sum,
@@ -18,7 +19,7 @@ from surefoot.kernels.registry import (
     plays_and_mean,
     register,
 )
-from surefoot.policies._bernoulli import kl_excludes, kl_upper
+from surefoot.policies._bernoulli import kl_excludes, kl_rise, kl_tangent, kl_upper
 
 
 class KLUCBRecord(NamedTuple):
@@ -46,7 +47,26 @@ def _index(policy: KLUCBRecord, state: Any, k: int, s: float, best: float) -> An
     return kl_upper(p, level)
 
 
-register(KLUCBRecord, IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open))
+def _slope(policy: KLUCBRecord, m: int) -> Any:
+    return (1.0 + policy.c / max(1.0, math.log(m))) / m
+
+
+def _rises(policy: KLUCBRecord, state: Any, k: int, level: float) -> Any:
+    plays, p = plays_and_mean(policy, state, k)
+    return kl_rise(p, plays, level)
+
+
+def _tangent(policy: KLUCBRecord, state: Any, k: int, s: float, level: float) -> Any:
+    plays, p = plays_and_mean(policy, state, k)
+    q, x, w = kl_tangent(p, plays, s / plays, level)
+    return p, q, x, w
+
+
+register(
+    KLUCBRecord,
+    IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open),
+    curves=CurveKernels(_slope, _rises, _tangent),
+)
 
 
 class KLUCB(IndexPolicy):

@@ -13,7 +13,7 @@ from surefoot.environments import _timing as timing
 from surefoot.kernels import registry as policies
 from surefoot.kernels.warm import entry, teach
 from surefoot.simulation import loop, mean_variance, waiting
-from surefoot.simulation.fast import c2ucb, chunks, clucb, gram, kinetic, lazy_index, linucb
+from surefoot.simulation.fast import c2ucb, chunks, clucb, curves, gram, kinetic, lazy_index, linucb
 
 
 class Driver(NamedTuple):
@@ -71,6 +71,7 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
         _teach()
         plain = Driver(policies.init, njit(loop.base_path))
         of_lines = Driver(kinetic.init, njit(kinetic.walk))
+        of_curves = Driver(curves.init, njit(curves.walk))
         of_indices = Driver(policies.init, njit(lazy_index.walk))
         of_forms = {
             "ridge": Driver(gram.init, njit(linucb.walk)),
@@ -83,6 +84,8 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
             """The fastest that suits the kernels of a record; all of them decide alike."""
             if record in policies.LINE_KERNELS:
                 return of_lines
+            if record in policies.CURVE_KERNELS:
+                return of_curves
             if record in policies.INDEX_KERNELS:
                 return of_indices
             known = policies.KERNELS.get(record)

@@ -1,10 +1,11 @@
-"""The fast driver of KL-UCB, ConUCB and MOSS decides as the plain text does."""
+"""The fast driver of ConUCB, MOSS and one's own index policies decides as the plain text does."""
 
 import numpy as np
 import pytest
 
 import surefoot as sf
-from reference import ceilings_case, differences
+from reference import OwnRecord, ceilings_case, differences
+from surefoot.kernels import IndexPolicy
 from surefoot.simulation.plan import Plan
 
 
@@ -24,12 +25,12 @@ def test_no_decision_differs_in_10000_random_cases(part):
 
 
 def test_a_default_that_wins_for_good_and_one_that_wins_for_a_while():
-    """MOSS does not come back, KL-UCB does as its radius grows."""
+    """MOSS does not come back, a policy whose radius grows does."""
     environment = sf.BernoulliArms([0.3, 0.2])
     floor, moss = (
         sf.RewardFloor(0.5, 0.5),
         sf.comparators.UnbalancedMOSS(2, 0.5, 0.5, 50_000).policy,
     )
-    agents = {"KL": sf.GenCB(sf.KLUCB(2), floor), "MOSS": sf.GenCB(moss, floor)}
+    agents = {"own": sf.GenCB(IndexPolicy(OwnRecord(), 2), floor), "MOSS": sf.GenCB(moss, floor)}
     plan = Plan(agents, environment, 50_000, 1)
     assert differences(plan) == []
