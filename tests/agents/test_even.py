@@ -148,6 +148,38 @@ def test_under_a_reward_floor_nothing_changes():
     assert agent.even is None
 
 
+@given(
+    low=st.fractions(-3, 3, max_denominator=10),
+    width=st.fractions(Fraction(1, 10), 5, max_denominator=10),
+    times=st.sampled_from([Fraction(1), Fraction(11, 10), Fraction(40)]),
+    chances=st.tuples(*[st.fractions(0, 1, max_denominator=100)] * 2),
+)
+def test_of_two_valued_arms_the_larger_mean_is_worth_more(low, width, times, chances):
+    worth = []
+    for p in sorted(chances):
+        mean = low + width * p
+        square = (1 - p) * low**2 + p * (low + width) ** 2
+        worth.append(times * width * mean - (square - mean**2))
+    assert worth[0] < worth[1] or len({*chances}) == 1
+
+
+def test_mean_policies_have_less_regret_on_coins_and_prefer_the_wrong_arm_to_a_sure_one():
+    """rho = 1: always .6 is worth .6; 1 in seven of ten is worth .7 - .21 = .49."""
+    floor = sf.MeanVarianceFloor(0.4, 0.9, 1)
+    policies = sf.MVUCB(2, rho=1), sf.AdaUCB(2), sf.Thompson(2)
+    agents = {type(one).__name__: sf.GenCB(one, floor, default_competes=False) for one in policies}
+    regret = []
+    for samples in ([[0, 0, 1, 1, 1], [0, 1, 1, 1, 1]], [[0.6], [0, 0, 0, 1, 1, 1, 1, 1, 1, 1]]):
+        found = sf.simulate(
+            agents, sf.EmpiricalArms(samples, (0, 1)), horizon=2500, runs=2, seed=0, engine="plain"
+        ).summary()
+        assert max(one["violating_rounds"]["max"] for one in found.values()) == 0
+        regret.append({name: one["regret"]["mean"] for name, one in found.items()})
+    coins, sure = regret
+    assert max(coins["AdaUCB"], coins["Thompson"]) < coins["MVUCB"] / 2
+    assert min(sure["AdaUCB"], sure["Thompson"]) > sure["MVUCB"]
+
+
 COINS = {"arm": [0] * 4 + [1] * 4, "reward": [0, 0, 1, 1, 0, 1, 1, 1]}
 MIXED = {"arm": [0] * 4 + [1] * 4, "reward": [0, 0, 1, 1, 0, 1, 1, 0.5]}
 
@@ -171,14 +203,15 @@ def test_a_log_of_coins_goes_to_the_engine():
 @pytest.mark.parametrize("rho", [1, pytest.param(4, marks=pytest.mark.slow)])
 def test_engine_and_live_agent_decide_alike(environment, fast, rho):
     floor = sf.MeanVarianceFloor(0.7, 0.2, rho)
-    agents = {"a": sf.GenCB(sf.UCB1(2, c=0.05), floor), "b": sf.GenCB(sf.KLUCB(2), floor)}
+    policies = sf.UCB1(2, c=0.05), sf.KLUCB(2), sf.AdaUCB(2), sf.Thompson(2)
+    agents = {type(one).__name__: sf.GenCB(one, floor) for one in policies}
     plan = Plan(agents, environment, 800, 2, "all")
     assert bool(plan.paths) == fast
     traces = [plan.run(0, PLAIN)]
     if fast:
         pytest.importorskip("numba")
         traces.append(plan.run(0, choose("compiled")))
-        plan.paths, plan.stepwise = [], ["a", "b"]
+        plan.paths, plan.stepwise = [], [*agents]
         traces.append(plan.run(0, PLAIN))
     for name, (one, other) in itertools.product(agents, itertools.pairwise(traces)):
         assert np.array_equal(one[name].books, other[name].books)
