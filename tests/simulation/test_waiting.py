@@ -6,7 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from late import ARMS, DRIFT, floors, timed
+from late import ARMS, DRIFT, assert_is, floors, timed, twin
 from surefoot.environments._timing import AT_ONCE
 from surefoot.simulation import stepwise, waiting
 from surefoot.simulation.plan import Plan
@@ -60,6 +60,34 @@ def test_all_drivers_agree_where_arms_drift(environment, floor, seed):
 @given(st.sampled_from([sf.KLUCB, sf.Thompson]), timed(ARMS, DRIFT), floors(), st.integers(0, 99))
 def test_other_policies_agree_in_plain_text(policy, environment, floor, seed):
     assert_all_agree(Plan(agents(policy, floor), environment, 100, seed, "all"), ("plain",))
+
+
+@settings(max_examples=15)
+@given(timed(ARMS), floors(), st.booleans(), st.booleans(), st.integers(0, 99))
+def test_ucb1_counts_what_is_out_as_its_twin_does(environment, floor, guarded, competes, seed):
+    agent = sf.GenCB(sf.UCB1(3), floor, default_competes=competes)
+    if not guarded:
+        agent = sf.Plain(sf.UCB1(3), floor)
+    plan = Plan({"it": agent}, environment, 130, seed, "all")
+    assert_is(
+        plan.run(0, choose("plain"))["it"], twin(agent, plan, environment, 130, counting=True),
+        10**floor.places,
+    )  # fmt: skip
+
+
+def test_a_policy_may_be_deaf_to_what_is_out():
+    def deaf_ucb1(n_arms):
+        policy = sf.UCB1(n_arms)
+        policy.counts_open = False
+        return policy
+
+    floor, environment = sf.RewardFloor(0.5, 0.3), sf.Delayed(ARMS, 9)
+    plan = Plan(agents(deaf_ucb1, floor), environment, 200, 3, "all")
+    assert_all_agree(plan, ("plain",))
+    deaf = plan.run(0, choose("plain"))["free"].books[:, waiting.ARM].tolist()
+    assert deaf[:10] == [0] * 10  # an unplayed arm comes first until its first reward
+    hears = Plan(agents(sf.UCB1, floor), environment, 200, 3, "all").run(0, choose("plain"))
+    assert hears["free"].books[:6, waiting.ARM].tolist() == [0, 1, 2, 0, 1, 2]
 
 
 @pytest.mark.parametrize("delay", [0, 3, 40])

@@ -18,6 +18,7 @@ from surefoot.agents import open_plays, policy_checks
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT, RAISE, told
+from surefoot.agents.funding import Earnings
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
@@ -52,8 +53,8 @@ class Agent:
     """Whether the agent builds its policy itself."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
-    funds: bool = False
-    """Whether it plays what has earned most while its slack is scarce, see ``GenCB(fund=)``."""
+    earned: Earnings | None = None
+    """What each arm has paid, of an agent that plays for it, see ``GenCB(fund=)``."""
     on_fault: str = RAISE
     """What happens when the policy fails: "raise" or "default"."""
 
@@ -261,6 +262,8 @@ class Agent:
                     given.index if self._numbered else self.actions.action(given.index, given.arm)
                 )
                 self.tell(self.policy.update, action, learned, context)
+                if self.earned is not None:
+                    self.earned.booked(given.index, books, number)
             del self.open_plays[number]
             if self.counts_open:
                 open_plays.closed(self, number, given, context)

@@ -7,16 +7,22 @@ Where the slack is below ``SCARCE`` holds and some arm has
 the arm of the largest such ratio is played, ties to the lowest. N_i, S_i: how many rewards of arm i
 came, and their sum; O_i: its open plays. All are integers, S_i and mu0 in units of the books, and
 ratios are compared exactly. Ours; without a proof. The smoothing's one reward of mu0 keeps an arm
-of few rewards behind one of many with the same mean, and each open play counts as one more: what is
-not known yet speaks for no arm.
+of few rewards behind one of many with the same mean. An open play counts as one more of mu0: with
+its arm's own mean it would raise the ratio, and one lucky reward would fill the time of a delay
+with plays of one arm.
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Any
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any
 
 from surefoot._jit import jittable
+from surefoot.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from surefoot.floors import Books, Floor
+    from surefoot.policies.base import Policy
 
 SCARCE = 20
 """Holds; measured, see benchmarks/FUND.md."""
@@ -74,3 +80,60 @@ def tell(told: Any, k: int, units: int) -> None:
     """A reward of arm k came."""
     told[PLAYS][k] += 1
     told[SUM][k] += units
+
+
+class Earnings:
+    """What each arm of one agent has paid, in units of its books.
+
+    >>> earned = Earnings([0, 0], [0, 0])
+    >>> earned.take(1, 8)
+    >>> earned.funder(7, range(2), still_open=[]), earned.funder(8, range(2), still_open=[])
+    (1, -1)
+    """
+
+    def __init__(self, plays: list[int], sums: list[int]) -> None:
+        self.plays, self.sums = plays, sums
+
+    def take(self, arm: int, units: int) -> None:
+        """A reward of an arm came."""
+        tell((self.plays, self.sums), arm, units)
+
+    def booked(self, arm: int, books: Books, number: int) -> None:
+        """The reward of a play of an arm was booked; above r_max it counts as that."""
+        units = books.plays.get(number).reward
+        assert units is not None
+        self.take(arm, min(units, books.high))
+
+    def funder(self, value: int, arms: Sequence[int], still_open: Iterable[int]) -> int:
+        """As ``funder``; ``still_open``: the arm of each open play."""
+        waiting = [0] * len(self.plays)
+        for arm in still_open:
+            waiting[arm] += 1
+        return funder((self.plays, self.sums, waiting), value, arms)
+
+
+def check_fund(policy: Policy, floor: Floor) -> None:
+    """InvalidInput where what an arm has earned cannot be held against the default."""
+    kind = type(policy).__name__
+    numbered = getattr(policy, "numbered", True)
+    if not numbered or policy.n_arms is None or vars(type(policy)).get("contextual", False):
+        raise InvalidInput(
+            f"fund = True compares what single arms have paid, and {kind} plays super arms, points "
+            "or rows of a context; leave fund out"
+        )
+    if floor.rho is not None:
+        raise InvalidInput(
+            "fund = True compares sums of rewards, and a mean-variance floor guards more than the "
+            "sum; leave fund out"
+        )
+    if floor.checkpoint is not None:
+        raise InvalidInput(
+            f"fund = True looks at the slack at every play, and checkpoint = {floor.checkpoint} "
+            "lets it fall below zero between two; leave one of them out"
+        )
+    if isinstance(floor.default, tuple):
+        low, high = floor.default
+        raise InvalidInput(
+            f"fund = True needs the default's known value, and default = ({low}, {high}) is an "
+            "interval; leave fund out"
+        )

@@ -12,9 +12,10 @@ from surefoot._types import JsonObject, Seed
 from surefoot.agents.agent import Agent, seeded
 from surefoot.agents.draws import own_key
 from surefoot.agents.faults import ON_FAULT, RAISE
+from surefoot.agents.funding import SCARCE, Earnings, check_fund
 from surefoot.agents.play import Play, Reason
 from surefoot.errors import InvalidInput
-from surefoot.floors import Floor, Terms
+from surefoot.floors import Floor, State, Terms
 from surefoot.policies.base import Policy
 
 # Module-level names: before Python 3.12 an enumeration's members are slow to look up.
@@ -50,6 +51,13 @@ class GenCB(Agent):
     ``agent.faults`` counts both. A turn that failed counts in the clock m and takes no random
     numbers.
 
+    ``fund`` (ours): with the gate open and a slack below 20 holds, play the arm whose rewards so
+    far, one of mu0 counted in, have the largest mean above mu0, if there is one. The policy is
+    asked all the same, so its clock and its draws go on, and learns from every reward. It never
+    explores where the gate is closed: the promise does not depend on it. For scarce slack, alpha
+    <= .02; without a proof, and ``benchmarks/FUND.md`` has where it does nothing or harm. Raises
+    InvalidInput for super arms, contexts, and floors on more than a sum against a known default.
+
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
     >>> agent.update(agent.select())  # no slack yet: the default, credited when reported
@@ -77,8 +85,14 @@ class GenCB(Agent):
         seed: Seed = None,
         default_competes: bool | None = None,
         on_fault: str = RAISE,
+        fund: bool = False,
     ) -> None:
         super().__init__(policy, floor, seed)
+        if not isinstance(fund, bool):
+            raise InvalidInput(f"fund = {shown(fund)} must be True or False")
+        if fund:
+            check_fund(policy, floor)
+            self.earned = Earnings([0] * len(self.arms), [0] * len(self.arms))
         self.on_fault = one_of(on_fault, "on_fault", ON_FAULT)
         if default_competes is not None and not isinstance(default_competes, bool):
             raise InvalidInput(
@@ -101,13 +115,14 @@ class GenCB(Agent):
     def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``; files of earlier releases may ask for what is refused now."""
         given: Any = policy
-        competes = config["default_competes"] and None
-        return cls(given, floor, None, competes, config.get("on_fault", RAISE))
+        competes, fund = config["default_competes"] and None, config.get("fund", False)
+        return cls(given, floor, None, competes, config.get("on_fault", RAISE), fund)
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
         faults = {} if self.on_fault == RAISE else {"on_fault": self.on_fault}
-        return {"default_competes": self.default_competes, **faults}
+        funds = {} if self.earned is None else {"fund": True}
+        return {"default_competes": self.default_competes, **faults, **funds}
 
     def like(self, policy: Policy, seed: Seed = None) -> Self:
         """A fresh agent of the same floor and settings."""
@@ -133,6 +148,10 @@ class GenCB(Agent):
     def _turn(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """The policy's turn: its choice, or the default where that is the better one."""
         arm, score = self.ask(context, allowed)
+        funder = -1 if self.earned is None else self._funder(self.earned, allowed, terms)
+        if funder >= 0:
+            choice = self._choice(funder, None)
+            return self.new_play(funder, choice.arm, Reason.FUNDING, terms, choice)
         rival = None
         if self.default_competes and (self.even is None or self.books.two_valued):
             rival = self.default_score(terms)
@@ -141,6 +160,19 @@ class GenCB(Agent):
             return self.new_play(-1, None, Reason.DEFAULT_BEST, terms, choice)
         index = arm if isinstance(arm, int) else 0  # of what has no number
         return self.new_play(index, choice.arm, SLACK_OK, terms, choice)
+
+    def _funder(self, earned: Earnings, allowed: Sequence[int] | None, terms: Terms) -> int:
+        """The arm to be played for its earnings; -1: the policy's turn stands."""
+        books = self.books
+        if terms.high is not None or books.account.available >= SCARCE * terms.hold:
+            return -1
+        still_open = [
+            play.index
+            for number, (play, _) in self.open_plays.items()
+            if play.index >= 0 and books.plays.get(number).state is State.OPEN
+        ]
+        arms = range(len(self.arms)) if allowed is None else allowed
+        return earned.funder(terms.value, arms, still_open)
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores; of an interval a sample."""

@@ -12,7 +12,8 @@ from surefoot.floors import Terms
 
 
 class Reason(StrEnum):
-    """Why a play is what it is; every reason but SLACK_OK and UNGUARDED plays the default."""
+    """Why a play is what it is; SLACK_OK, FUNDING and UNGUARDED explore, all others play
+    the default."""
 
     SLACK_OK = "SLACK_OK"
     SLACK_SHORT = "SLACK_SHORT"
@@ -20,6 +21,7 @@ class Reason(StrEnum):
     PAUSED = "PAUSED"
     NO_ALLOWED_ARM = "NO_ALLOWED_ARM"
     POLICY_FAULT = "POLICY_FAULT"
+    FUNDING = "FUNDING"
     SAVING_UP = "SAVING_UP"
     NOT_PROVED = "NOT_PROVED"
     UNGUARDED = "UNGUARDED"
@@ -148,6 +150,11 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
             because = f"is {_arm(play.choice)}; nothing guards it, and {slack}"
         case Reason.SLACK_SHORT | Reason.NOT_PROVED:
             because = f"is the default because {_too_little(play, slack, asks_beyond)}"
+        case Reason.FUNDING:
+            because = (
+                f"explores {_arm(play.choice)} because slack is scarce and this arm has paid more "
+                f"than the default: {_enough(play, slack)}"
+            )
         case Reason.SLACK_OK:
             because = f"explores {_arm(play.choice)}: {_enough(play, slack)}"
             if aside and play.choice is not None and play.choice.rival is None:

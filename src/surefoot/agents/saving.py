@@ -18,6 +18,7 @@ from surefoot._types import JsonObject
 from surefoot.agents import open_plays
 from surefoot.agents.agent import Agent
 from surefoot.agents.draws import Draws
+from surefoot.agents.funding import Earnings
 from surefoot.agents.gencb import GenCB
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
@@ -164,6 +165,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
         "turns": agent.turns,
         "paused": agent.paused,
         **({"draws": [agent.draws.plays, agent.draws.parts]} if agent.draws.plays else {}),
+        **({} if agent.earned is None else {"earned": [agent.earned.plays, agent.earned.sums]}),
         **({"faults": [agent.faults, agent.last_fault]} if agent.faults else {}),
         "rng": agent.rng.bit_generator.state,
         "open": [
@@ -254,6 +256,8 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent.draws = Draws(*body.get("draws", ()))
+    if agent.earned is not None:
+        agent.earned = Earnings(*_rows(body["earned"], len(agent.arms)))
     agent.faults, agent.last_fault = body.get("faults", (0, None))
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
@@ -263,6 +267,14 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
         own = agent.policy is policy and not saved["config"]
         open_plays.restored(agent, body.get("lapsed"), own)
     return agent
+
+
+def _rows(rows: Any, n_arms: int) -> Any:
+    """Two rows of whole numbers, one an arm."""
+    plays, sums = rows
+    if any(len(row) != n_arms or {*map(type, row)} - {int} for row in (plays, sums)):
+        raise ValueError(f"what was earned is not of {n_arms} arms")
+    return plays, sums
 
 
 def _floor(saved: JsonObject, own: Any) -> Floor:

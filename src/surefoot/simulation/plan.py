@@ -100,7 +100,7 @@ class Plan:
         for name, agent in self.agents.items():
             if not has_kernels(agent, self.environment):
                 self.stepwise.append(name)
-            elif not timed(self.environment) and not agent.funds:
+            elif not timed(self.environment) and agent.earned is None:
                 path = self._base_path(agent)
                 paths.setdefault(path.key(), (path, []))[1].append(name)
             elif goes_by_play(agent, self.environment):
@@ -221,7 +221,8 @@ class Plan:
         agent, environment = self.agents[name], self.environment
         terms, timing = agent.floor.terms(), getattr(environment, "timing", AT_ONCE)
         seat = waiting.Seat(
-            GATES[agent.gate], int(agent.funds), int(getattr(agent, "counts_open", False)),
+            GATES[agent.gate], int(agent.earned is not None),
+            int(agent.counts_open),
             (terms.value, terms.floor, terms.hold, terms.deposit), path.scale, path.rival,
             default_mean(agent),
         )  # fmt: skip
