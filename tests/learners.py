@@ -129,6 +129,61 @@ class Scripted(Counter):
         return self.best(context, rng)[0]
 
 
+class Mute(Exception):
+    """An error that cannot even be told."""
+
+    def __str__(self):
+        raise RuntimeError
+
+
+class Hostile:
+    """Does at each call what a random number says: right, wrong, or raising."""
+
+    n_arms = 3
+
+    def __init__(self, seed, scores):
+        self.dice = np.random.default_rng(seed)
+        self.mine = np.array([0.0, 1.0])
+        if not scores:
+            self.best = None
+
+    def _harm(self):
+        errors = (ValueError, KeyError, RecursionError, MemoryError, StopIteration, Mute)
+        self.mine[:] = self.dice.random(2)  # what it once returned changes under its owner
+        if self.dice.random() < 0.3:
+            raise errors[self.dice.integers(len(errors))]
+
+    def _answer(self):
+        self._harm()
+        answers = (0, 1, 2, 3, -1, None, "0", 1.5, np.int64(2), self.mine, [0], float("nan"))
+        return answers[self.dice.integers(len(answers))]
+
+    def best(self, context, rng, allowed=None):
+        if context is not None:
+            context[0] = float("nan")
+        if allowed is not None:
+            allowed.append(7)
+        scores = (0.9, float("inf"), float("nan"), "high", None, self.mine, 10**400)
+        return self._answer(), scores[self.dice.integers(len(scores))]
+
+    def select(self, context, rng):
+        return self._answer()
+
+    def opened(self, arm, context):
+        self._harm()
+
+    closed = opened
+
+    def update(self, arm, reward, context):
+        self._harm()
+
+    def state(self):
+        return {}
+
+    def restore(self, state):
+        pass
+
+
 def snapshot(agent: Any) -> str:
     """Everything a save keeps: books, open plays, policy, clock and random state."""
     return _canonical(agent_to_json(agent))

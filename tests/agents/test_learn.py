@@ -22,6 +22,10 @@ FLOOR = sf.RewardFloor(default=0.5, alpha=0.2, reserve=9)
 POLICIES = {
     "UCB1": lambda: sf.UCB1(arms=ARMS),
     "KLUCB": lambda: sf.KLUCB(arms=ARMS),
+    "AdaUCB": lambda: sf.AdaUCB(arms=ARMS),
+    "UCB1, discounted": lambda: sf.UCB1(arms=ARMS, discount=0.9),
+    "GaussianThompson": lambda: sf.GaussianThompson(arms=ARMS),
+    "KLMS": lambda: sf.KLMS(arms=ARMS),
     "Thompson": lambda: sf.Thompson(arms=ARMS),
     "LinUCB": lambda: sf.LinUCB(np.eye(3), labels=ARMS),
     "LinTS": lambda: sf.LinTS(np.eye(3), labels=ARMS),

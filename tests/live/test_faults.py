@@ -1,7 +1,12 @@
 """A live agent plays on after a fault of its policy; the ledger tells it, and replays agree."""
 
-import pytest
+import tempfile
 
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from learners import Hostile
 from leased import opened
 from surefoot import UCB1, GenCB, Live, RewardFloor
 from surefoot.errors import InvalidInput
@@ -170,3 +175,28 @@ def test_a_state_that_cannot_be_told_costs_a_snapshot_only(store):
     played(live)
     live.close()
     assert proved(store)["decisions"] == 12
+
+
+@settings(max_examples=15, deadline=None)
+@given(seed=st.integers(0, 2**32), scores=st.booleans(), leased=st.booleans())
+def test_a_hostile_policy_breaks_neither_the_ledger_nor_its_agent(seed, scores, leased):
+    store = MemoryStore()
+    agent_ = GenCB(Hostile(seed, scores), FLOOR, seed=0, on_fault="default")
+    with tempfile.TemporaryDirectory() as folder:
+        live = opened(store, folder, agent_) if leased else Live(agent_, store)
+        for turn in range(20):
+            play = live.select([1.0, 2.0], allowed=[0, 2] if turn % 2 and scores else None)
+            if turn % 5 == 1:
+                live.void(play)
+            elif turn % 5 == 2:
+                live.expire(play)
+            elif turn % 5 != 3:
+                live.update(play, *([] if play.is_default else [0]))
+        live.close()
+    report = proved(store)
+    assert (report["violations"], report["decisions"]) == (0, 20)
+    fold = Fold("default", Hostile(seed + 1, scores))  # fails at other moments
+    for entry in store.entries("default"):
+        fold.apply(entry)
+    ours = Live(GenCB(Hostile(seed, scores), FLOOR, on_fault="default"), store).account
+    assert fold.books.explorations == ours.explorations
