@@ -50,6 +50,7 @@ def test_every_policy_of_ours_is_among_them():
         "KLUCB",
         "LinTS",
         "LinUCB and C2UCB",
+        "LinUCB and C2UCB, tight",
         "MOSS",
         "MVUCB",
         "SlidingThompson",

@@ -82,6 +82,8 @@ CASES = {
     ),
     "LinUCB of a ball": Case(lambda: sf.LinUCB(Ball(0.5, 3))),
     "LinUCB of a polytope": Case(lambda: sf.LinUCB(Polytope(ROWS))),
+    "LinUCB, tight": Case(lambda: sf.LinUCB(ROWS, tight=True)),
+    "C2UCB, tight": Case(lambda: sf.C2UCB(ROWS, sf.TopK(2), tight=True)),
     "LinTS": Case(lambda: sf.LinTS(ROWS, labels=["a", "b", "c", "d"])),
     "LinTS of losses": Case(lambda: sf.LinTS(ROWS, scale=1), reward_range=(-1, 1)),
     "LinTS of contexts": Case(lambda: sf.LinTS(ROWS), rows),

@@ -18,6 +18,7 @@ from surefoot.kernels import warm
 from surefoot.kernels.policy import Stateful
 from surefoot.kernels.warm import LIVE, Live
 from surefoot.policies import _open, _ridge
+from surefoot.policies._tight import OwnBounds
 from surefoot.policies.options import Ridge, flat, norm_of, unflat
 from surefoot.policies.sets import MOST
 
@@ -100,7 +101,8 @@ SIGNATURES = (
 class Optimist(Stateful):
     """A linear policy over d features, the longest of norm ``widest``.
 
-    ``growth``: how many observations a turn may bring, for the radius.
+    ``growth``: how many observations a turn may bring, for the radius. ``own``: the arms' own
+    bounds, in the tight form.
     """
 
     _saved_as = "ridge"
@@ -108,8 +110,15 @@ class Optimist(Stateful):
     usual = "paper"
     """The radius of a policy whose options name none."""
 
-    def __init__(self, d: int, widest: float, options: Ridge, growth: int = 1) -> None:
-        self.d = d
+    def __init__(
+        self,
+        d: int,
+        widest: float,
+        options: Ridge,
+        growth: int = 1,
+        own: OwnBounds | None = None,
+    ) -> None:
+        self.d, self._own = d, own
         self.options = filled = options.filled(widest, self.usual)
         assert filled.feature_bound is not None
         assert filled.penalty is not None
@@ -162,13 +171,15 @@ class Optimist(Stateful):
     def _scores(self, features: Any, turn: int) -> Any:
         """Each row's score at a turn: its upper confidence bound."""
         count = len(features) // self.d
+        values: Any = [0.0] * count
         if self._compiled is None:
-            values = [0.0] * count
             self._score(features, turn, values)
-            return values
-        scores = np.empty(count)
-        self._compiled[SCORE](scores, features, turn, self._seen())
-        return scores
+        else:
+            values = np.empty(count)
+            self._compiled[SCORE](values, features, turn, self._seen())
+        if self._own is not None:
+            self._own.lower(values, turn)
+        return values
 
     def _score(self, features: Any, turn: int, out: list[float]) -> None:
         """Write each row's score at a turn to ``out``, in plain Python."""
@@ -176,10 +187,10 @@ class Optimist(Stateful):
 
     def _foremost(self, features: Any, turn: int) -> tuple[int, float]:
         """The first row of the largest score at a turn, and that score."""
-        if self._compiled is None:
+        if self._compiled is None or self._own is not None:
             values = self._scores(features, turn)
             chosen = _ridge.first_best(values)
-            return chosen, values[chosen]
+            return chosen, float(values[chosen])
         count = len(features) // self.d
         if len(self._room) != count:
             self._room = np.empty(count)  # for the scores of the plays to come as well
@@ -193,11 +204,16 @@ class Optimist(Stateful):
             _ridge.learn(self._ridge, features, row, reward, self.ridge)
         else:
             self._compiled[LEARN](row, reward, features, *self._parts)
+        if self._own is not None:
+            self._own.learn(row, reward)
 
     def _correct(self, features: Any, row: int, old: float, new: float) -> None:
         """An observation of before had another reward."""
         self._ahead = None
         _ridge.correct(self._ridge, features, row, old, new)
+        if self._own is not None:
+            self._own.learn(row, old, -1)
+            self._own.learn(row, new)
 
     def opened(self, arm: Any, context: Any) -> None:
         """Hear that a play of an action was given out, whose reward is still to come."""
@@ -226,6 +242,8 @@ class Optimist(Stateful):
                 _open.count(self._opens, flat, row, self.d, self.step, by)
             else:
                 self._compiled[COUNT](row, by, flat, self._opens, *self._parts)
+            if self._own is not None:
+                self._own.wait(row, by)
         self._open, self._ahead = int(self._opens[-1]), None
 
     def _counted(self) -> list[int]:
@@ -293,9 +311,10 @@ class Optimist(Stateful):
         return super().fresh and not self._counted()[-1]
 
     def state(self) -> JsonObject:
-        """JSON-able state; ``open`` is there while plays are."""
+        """JSON-able state; ``open`` is there while plays are, ``told`` in the tight form."""
         opens = self._counted()
-        return super().state() | ({"open": opens} if opens[-1] else {})
+        more = {} if self._own is None else {"told": self._own.state()}
+        return super().state() | ({"open": opens} if opens[-1] else {}) | more
 
     def restore(self, state: JsonObject) -> None:
         """The inverse of ``state``."""
@@ -305,10 +324,12 @@ class Optimist(Stateful):
             raise ValueError(f"the saved state {self._misfit.format(self)}")
         super().restore(state)
         self._recount(opens)
+        if self._own is not None:
+            self._own.restore(state["told"])
 
     def settings(self) -> JsonObject:
         """The options, as a saved file has them."""
-        return flat(self.options)
+        return flat(self.options) | ({} if self._own is None else {"tight": True})
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:

@@ -76,17 +76,19 @@ class Ridge:
         )  # fmt: skip
 
 
-def ridge_given(given: Any, old: dict[str, Any], who: str) -> Ridge:
+def ridge_given(given: Any, old: dict[str, Any], who: str, tight: bool = False) -> Ridge:
     """The options from ``ridge=`` and from those that stood in the signature before.
 
-    The old ones, and a number for ``ridge``, warn: they go with the next version.
+    Without any, those of the tight form where that is asked for. The old ones, and a number for
+    ``ridge``, warn: they go with the next version.
     """
     unknown = [name for name in old if name not in _NAMES]
     if unknown:
         raise TypeError(f"{who} got an unexpected keyword argument {unknown[0]!r}")
     if given is not None and not isinstance(given, Ridge):
         old, given = {"ridge": given, **old}, None
-    options = Ridge() if given is None else given
+    usual = Ridge(noise=0.5, radius="determinant") if tight else Ridge()
+    options = usual if given is None else given
     if not old:
         return options
     named = _renamed(old)
