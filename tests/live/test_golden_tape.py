@@ -228,7 +228,7 @@ TAPES = {
     reports: (741, "c506732e83f06165", "6f17fb3e18ca0f90"),
     changes: (678, "5dc061d84e910185", "32e3b64238bf662b"),
     defaults: (710, "5eef4b5bd7be06ab", "7ea3951dd4c68001"),
-    super_arms: (214, "05e06382cd45f18a", "0d61141f39f00f0e"),
+    super_arms: (214, "e6d3d60111541b44", "625ff15e1c64a689"),
     leases: (1423, "515d28fced520796", "49008882d94f177d"),
 }
 
