@@ -32,6 +32,11 @@ class Kit:
         """Copied for each draw, which takes 10 ms here; test_base.py has it without copies."""
         super().test_its_propensities_are_those_of_its_draws_where_it_says_them()
 
+    @pytest.mark.slow
+    def test_open_plays_that_are_closed_leave_nothing_behind_where_it_counts_them(self):
+        """Copied at each turn, too."""
+        super().test_open_plays_that_are_closed_leave_nothing_behind_where_it_counts_them()
+
 
 @pytest.mark.parametrize("case", cases(CASES))
 class TestAdapters(Kit, PolicyKit):

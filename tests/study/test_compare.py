@@ -27,7 +27,7 @@ def two_rules(monkeypatch):
 
 def run(*asked, **settings):
     comparison = Comparison(*asked, **settings)
-    steps = list(comparison.steps(workers=1, engine="plain"))
+    steps = list(comparison.steps(workers=1))
     assert steps[-1].done == steps[-1].total
     return ComparisonFindings(comparison)
 

@@ -140,15 +140,18 @@ class Comparison:
             "runs": self.runs, "horizon": self.horizon, "seed": self.seed,
         }  # fmt: skip
 
-    def steps(self, workers: int | None = None, engine: str = "auto") -> Iterator[Step]:
-        """Do all runs, telling where one stands; see ``perform``."""
+    def steps(self, workers: int | None = None) -> Iterator[Step]:
+        """Do all runs, telling where one stands; see ``perform``.
+
+        In plain Python, as most of the policies are: to compile the others takes longer.
+        """
         self.found = {name: {} for name in self.plans}
         wanted = dict.fromkeys(self.plans, range(self.runs))
 
         def keep(name: str, run: int, traces: Traces) -> None:
             self.found[name][run] = _numbers(Result(self.plans[name], {run: traces}))
 
-        yield from perform(self.plans, wanted, keep, workers, engine)
+        yield from perform(self.plans, wanted, keep, workers, "plain")
 
 
 def _numbers(result: Result) -> JsonObject:
