@@ -12,11 +12,14 @@ from scipy import stats
 
 import surefoot as sf
 from learners import snapshot
+from leased import opened
 from surefoot.agents.draws import Draws, own_key
 from surefoot.floors import Terms
 from surefoot.kernels import uniform
 from surefoot.live import MemoryStore
+from surefoot.live.entries import exported
 from surefoot.live.fold import Fold
+from surefoot.verifier import verify
 
 FLOOR = sf.RewardFloor(default=(0.4, 0.8), alpha=0.25, reserve=20)
 
@@ -165,6 +168,24 @@ def test_a_live_agent_learns_its_draws_from_the_ledger(tmp_path):
     assert own_key(twin.rng) != own_key(fold.agent.rng)
     twin.draws.take(terms(0, 1), 1)
     assert fold.agent.draws.plays == own.draws.plays
+
+
+def test_under_a_lease_the_worker_learns_its_draws_at_once(tmp_path):
+    store = MemoryStore()
+    live = opened(store, tmp_path, sf.GenCB(sf.KLUCB(2), FLOOR, seed=1))
+    for paid in (0.4, 0.8, 0.6):
+        live.update(live.select(allowed=[]), paid)
+    assert live._worker._local.agent.draws.plays == 3
+    late = live.select(allowed=[])
+    live.update(late)
+    live.flush()
+    live.update(late, 0.7)  # told when the ledger has the play
+    live.close()
+    fold = Fold("default", None)
+    for entry in store.entries("default"):
+        fold.apply(entry)
+    assert (fold.agent.draws.plays, fold.agent.draws.parts) == (4, 2_250_000_000)
+    assert verify(exported("default", 9, store.entries("default")))["ok"]
 
 
 class LowerEnd(sf.GenCB):
