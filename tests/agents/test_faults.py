@@ -210,6 +210,9 @@ def test_simulated_play_by_play_a_faulty_policy_keeps_its_floor():
     }
     result = sf.simulate(agents, arms, horizon=300, runs=2, seed=0, engine="plain")
     assert result.engines == {"moody": "stepwise", "ours": "plain"}
+    asked = 300 - result.frame.filter(agent="moody", t=300)["default_plays"]  # all but faults
+    assert result.faults["ours"] == 0
+    assert asked.sum() <= result.faults["moody"] <= asked.sum() + 2
     assert result.summary()["moody"]["violating_rounds"]["max"] == 0
 
 

@@ -52,6 +52,8 @@ class Trace(NamedTuple):
     slack below zero so far, row number, arm of this play (-1: the default, 0: a super arm)."""
     losses: Floats
     """Shape (checkpoints, 4), or 5 where the arms drift: what the regrets are made of."""
+    faults: int = 0
+    """How often the policy failed, of an agent that plays on."""
 
 
 def blank(checkpoints: int, sums: int = SUMS) -> Trace:

@@ -73,6 +73,12 @@ class Result:
         drivers |= dict.fromkeys(self.plan.by_play, f"{self.engine} by play")
         return drivers | dict.fromkeys(self.plan.stepwise, "stepwise")
 
+    @property
+    def faults(self) -> dict[str, int]:
+        """agent -> how often its policy failed in all runs, see ``GenCB(on_fault="default")``."""
+        runs = self.runs.values()
+        return {name: sum(run[name].faults for run in runs) for name in self.agents}
+
     def measure(self, name: str, measure: str) -> Any:
         """One agent's measure: shape (runs, checkpoints).
 

@@ -64,7 +64,7 @@ def drive(
             trace.books[spot] = t, books.default_plays, slack, least, below, spot, play.index
             trace.losses[spot] = judge.losses
             spot += 1
-    return trace
+    return trace._replace(faults=agent.faults)
 
 
 def _nothing(play: int) -> None:
