@@ -107,10 +107,12 @@ def test_samples_are_of_the_posterior(won, lost):
     assert abs(np.corrcoef(thetas[1:], thetas[:-1])[0, 1]) < 0.07
 
 
+@pytest.mark.slow
 @every
 def test_live_plain_and_compiled_make_the_same_plays(make):
+    """The fast suite compares their kernels, plain and compiled, in test_compiled.py."""
     pytest.importorskip("numba")
-    check_drivers(lambda K, random: make(K), 6)
+    check_drivers(lambda K, random: make(K), 40)
 
 
 def test_with_all_rewards_in_the_window_it_is_thompson_to_the_last_bit():

@@ -56,11 +56,12 @@ def test_no_quantile_is_farther_out_than_what_is_left_out_for():
     assert normal_quantile(2**-53) > -_FARTHEST
 
 
-@pytest.mark.parametrize("count", [12, pytest.param(200, marks=pytest.mark.slow)])
-def test_live_plain_and_compiled_make_the_same_plays(count):
+@pytest.mark.slow
+def test_live_plain_and_compiled_make_the_same_plays():
+    """The fast suite compares its kernels, plain and compiled, in test_compiled.py."""
     pytest.importorskip("numba")
     check_drivers(
-        lambda K, random: sf.GaussianThompson(K, noise=float(random.choice([0.2, 1]))), count
+        lambda K, random: sf.GaussianThompson(K, noise=float(random.choice([0.2, 1]))), 100
     )
 
 
