@@ -67,7 +67,7 @@ def _arms(kind: Callable[..., Any], **options: Any) -> Maker:
     return lambda panel, environment: kind(environment.n_arms, **options)
 
 
-def _tight(panel: LinearPanel) -> sf.Ridge:
+def _half(panel: LinearPanel) -> sf.Ridge:
     return replace(panel.fitted, noise=0.5, radius="determinant")
 
 
@@ -75,22 +75,31 @@ _BERNOULLI = [
     Rival("AdaUCB", NAMED, _arms(sf.AdaUCB)),
     Rival("Thompson", PROVED, _arms(sf.Thompson)),
     Rival("KL-UCB", OTHER, _arms(sf.KLUCB)),
-    Rival("Gaussian Thompson", OTHER, _arms(sf.GaussianThompson)),
-    Rival("KL-MS", OTHER, _arms(sf.KLMS)),
-    Rival("epsilon-greedy", OTHER, _arms(sf.EpsilonGreedy)),
 ]
 _RIVALS = {
-    "cmab": [Rival("UCB1", PRINTED, _arms(sf.UCB1)), *_BERNOULLI],
+    "cmab": [
+        Rival("UCB1", PRINTED, _arms(sf.UCB1)),
+        *_BERNOULLI,
+        Rival("Gaussian Thompson", OTHER, _arms(sf.GaussianThompson)),
+        Rival("KL-MS", OTHER, _arms(sf.KLMS)),
+        Rival("epsilon-greedy", OTHER, _arms(sf.EpsilonGreedy)),
+    ],
     "clb": [
         Rival("LinUCB", PRINTED, lambda p, e: sf.LinUCB(e.X, ridge=p.fitted)),
         Rival("LinTS", NAMED, lambda p, e: sf.LinTS(e.X)),
-        Rival("LinUCB, tight", PROVED, lambda p, e: sf.LinUCB(e.X, ridge=_tight(p))),
+        Rival("LinUCB, determinant", PROVED, lambda p, e: sf.LinUCB(e.X, ridge=_half(p))),
+        Rival("LinUCB, tight", OTHER, lambda p, e: sf.LinUCB(e.X, ridge=_half(p), tight=True)),
         Rival("AdaUCB, no features", OTHER, _arms(sf.AdaUCB)),
     ],
     "cccb": [
         Rival("C2UCB", PRINTED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=p.fitted)),
         Rival("LinTS", NAMED, lambda p, e: sf.LinTS(e.X, oracle=e.oracle)),
-        Rival("C2UCB, tight", PROVED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_tight(p))),
+        Rival("C2UCB, determinant", PROVED, lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_half(p))),
+        Rival(
+            "C2UCB, tight",
+            OTHER,
+            lambda p, e: sf.C2UCB(e.X, e.oracle, ridge=_half(p), tight=True),
+        ),
     ],
     "mv": [Rival("MV-UCB", PRINTED, lambda p, e: sf.MVUCB(e.n_arms, p.rho)), *_BERNOULLI],
 }
