@@ -3,6 +3,7 @@
 Discounted and sliding-window UCB1 and Thompson sampling, for rewards that drift.
 """
 
+import inspect
 import json
 import math
 from fractions import Fraction
@@ -219,6 +220,22 @@ def test_the_option_chooses_the_class():
 
 class Derived(sf.UCB1):
     pass
+
+
+class Named(sf.UCB1):
+    """Takes other arguments than UCB1 does."""
+
+    def __init__(self, n_arms, name, *more, place="here"):
+        super().__init__(n_arms)
+        self.name = name, more, place
+
+
+def test_a_derived_class_takes_what_it_likes():
+    assert Named(2, "a", 1, 2, 3, place="there").name == ("a", (1, 2, 3), "there")
+    assert "discount" in inspect.signature(sf.UCB1).parameters
+    assert "window" in inspect.signature(sf.Thompson).parameters
+    with pytest.raises(InvalidInput, match="UCB1 cannot be made from its config"):
+        sf.UCB1.from_config({"arms": ["a"], "k": 2})
 
 
 @pytest.mark.parametrize(
