@@ -14,6 +14,7 @@ def compare(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("surefoot.study.peers.find_spec", lambda module: None)
+    monkeypatch.setattr("surefoot.study.experiment.draw_comparison", lambda *asked: [])
 
     def run(*words):
         with pytest.raises(SystemExit) as left:
@@ -31,7 +32,8 @@ def test_it_shows_both_cases_and_names_what_is_missing(compare, tmp_path):
     for said in (
         "The paper's arms: unguarded, ", "policies fall below the floor; guarded, none in any of 1",
         "Choose a carrier, New York to Chicago: unguarded, ", "Surefoot UCB1 1 ",
-        "runs first furthest",        "pip install '.[mabwiser]'", "compare.json is in out/compare",
+        "runs first furthest", "pip install '.[mabwiser]'",
+        "Chart and compare.json are in out/compare",
     ):  # fmt: skip
         assert said in words
     assert "runs" in err

@@ -8,6 +8,7 @@ from surefoot.adapters import Called
 from surefoot.errors import InvalidInput
 from surefoot.study import compare
 from surefoot.study.compare import GUARDED, UNGUARDED, Case, Comparison, ComparisonFindings
+from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.files import to_json
 from surefoot.study.peers import PEERS, Peer
 
@@ -53,6 +54,13 @@ def test_the_summary_is_json_and_equal_seeds_are_equal(two_rules):
     (case,) = json.loads(to_json(found))["cases"]
     assert [one["name"] for one in case["policies"]] == ["worst", "best"]
     assert case["policies"][0][UNGUARDED]["share_between"][1] == 1
+
+
+def test_its_chart_names_the_policies_and_both_ways(two_rules, tmp_path):
+    findings = run(["sure"], runs=2, horizon=20)
+    drawn = draw_comparison(findings, findings.summary(), tmp_path / "compare")
+    assert [path.name for path in drawn] == list(Comparison.files()[1:])
+    assert all(path.stat().st_size > 1_000 for path in drawn)
 
 
 def test_libraries_that_are_not_there_are_named_with_their_command(monkeypatch):

@@ -10,7 +10,7 @@ import typer
 
 from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Overwrite, Seed, Workers
-from surefoot.cli._terminal import echo_json, show_found, table_of, tell, watch
+from surefoot.cli._terminal import drawing, echo_json, show_found, table_of, tell, watch
 
 if TYPE_CHECKING:
     from surefoot.study.compare import ComparisonFindings
@@ -30,7 +30,7 @@ Cases = Annotated[
 ]
 Runs = Annotated[int, typer.Option(help="Independent runs.")]
 Horizon = Annotated[int, typer.Option(help="Plays in a run.")]
-Out = Annotated[Path, typer.Option(help="Folder for compare.json.")]
+Out = Annotated[Path, typer.Option(help="Folder for the chart and compare.json.")]
 
 
 def compare(
@@ -72,7 +72,9 @@ def compare(
         tell("stopped: nothing was written")
         raise typer.Exit(130)
     findings = ComparisonFindings(comparison)
-    summary = write(findings, out)
+    with drawing(1, "chart") as drawn:
+        summary = write(findings, out)
+        drawn()
     echo_json(to_json(summary)) if as_json else _show(findings, summary, out)
 
 
@@ -102,5 +104,5 @@ def _show(findings: ComparisonFindings, summary: JsonObject, out: Path) -> None:
                 str(kept["runs_below"]),
                 amount(kept["regret"]["mean"]),
             )
-        end = f"compare.json is in {out}" if number == last else ""
+        end = f"Chart and compare.json are in {out}" if number == last else ""
         show_found(findings.headline(case), (table,), summary["notes"] * (number == last), end)

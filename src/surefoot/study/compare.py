@@ -19,7 +19,7 @@ from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import Trace
 from surefoot.simulation.result import spread
 from surefoot.study import flights, sweep
-from surefoot.study.files import versions
+from surefoot.study.files import FORMATS, versions
 from surefoot.study.numbers import Array, counted
 from surefoot.study.peers import PEERS, Peer
 from surefoot.study.runs import MAX_RUNS, Step, Traces, perform
@@ -109,7 +109,7 @@ class Comparison:
     run meet the same rewards. Raises InvalidInput for anything else.
 
     >>> Comparison(["paper"], runs=2, horizon=100).files()
-    ('compare.json',)
+    ('compare.json', 'compare.png', 'compare.svg', 'compare.pdf')
     """
 
     def __init__(
@@ -130,7 +130,7 @@ class Comparison:
     @classmethod
     def files(cls) -> tuple[str, ...]:
         """The names of all files it writes."""
-        return ("compare.json",)
+        return ("compare.json", *(f"compare.{ending}" for ending in FORMATS))
 
     def settings(self) -> JsonObject:
         """What was asked for; known before any run."""

@@ -16,6 +16,7 @@ from surefoot.study.backtest import Backtest, BacktestFindings
 from surefoot.study.better import BetterRuns
 from surefoot.study.charts import draw_backtest, draw_outlook
 from surefoot.study.compare import Comparison, ComparisonFindings
+from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
@@ -115,8 +116,11 @@ def write(
     What is there is replaced, and nothing else: ``claim`` the folder first.
     """
     if isinstance(found, ComparisonFindings):
-        compared = found.summary()
-        write_json(folder / Comparison.files()[0], compared)
+        compared, names = found.summary(), Comparison.files()
+        (folder / names[0]).unlink(missing_ok=True)
+        with uninterrupted():
+            draw_comparison(found, compared, folder / "compare")
+        write_json(folder / names[0], compared)
         return compared
     names = (found.backtest if isinstance(found, BacktestFindings) else found.outlook).files()
     for name in names:
