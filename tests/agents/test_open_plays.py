@@ -204,3 +204,14 @@ def test_an_agent_that_counts_faults_goes_on_where_opening_fails():
     one.update(second, 1)
     assert (one.faults, one.policy.open, one.policy.told) == (1, [0, 0], [2, 0])
     assert one.lapsed == set()
+
+
+@pytest.mark.parametrize("how", ["void", "fall_back", "expire"])
+def test_a_repeat_closes_what_an_interrupt_left_open(how):
+    one = agent()
+    play = one.select()
+    getattr(one.books, how)(play.id)  # booked, and then struck
+    assert getattr(one, how)(play) is Outcome.REPEATED
+    assert one.policy.open == [0, 0, 0]
+    assert getattr(one, how)(play) is Outcome.REPEATED
+    assert (play.id in one.open_plays) == (play.id in one.lapsed) == (how == "expire")

@@ -74,7 +74,7 @@ class Agent:
         self.last_fault: str | None = None
         self.draws = Draws()
         """What defaults of intervals were told to have paid."""
-        self.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
+        self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
         self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
@@ -346,7 +346,7 @@ class Agent:
         """
         number = self._id(play)
         outcome = self.books.expire(number)
-        if outcome is BOOKED and self.counts_open:
+        if self.counts_open and outcome in open_plays.ENDED:
             open_plays.expired(self, number)
         return outcome
 
@@ -583,18 +583,8 @@ class Agent:
 
     def _closed(self, number: int, report: Callable[[int], Outcome]) -> Outcome:
         outcome = report(number)
-        if outcome is BOOKED:
+        if outcome in open_plays.ENDED:
             waiting = self.open_plays.pop(number, None)
             if self.counts_open and waiting is not None:
                 open_plays.closed(self, number, *waiting)
         return outcome
-
-
-def seeded(seed: Seed) -> np.random.SeedSequence:
-    """The seed sequence of an agent or a study; None takes fresh entropy."""
-    try:
-        return np.random.SeedSequence(seed)
-    except (TypeError, ValueError):
-        raise InvalidInput(
-            f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"
-        ) from None

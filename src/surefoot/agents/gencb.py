@@ -9,11 +9,12 @@ import numpy as np
 
 from surefoot._exact import one_of, shown
 from surefoot._types import JsonObject, Seed
-from surefoot.agents.agent import Agent, seeded
+from surefoot.agents.agent import Agent
 from surefoot.agents.draws import own_key
 from surefoot.agents.faults import ON_FAULT, RAISE
 from surefoot.agents.funding import SCARCE, Earnings, check_fund
 from surefoot.agents.play import Play, Reason
+from surefoot.agents.policy_checks import seeded
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, State, Terms
 from surefoot.policies.base import Policy

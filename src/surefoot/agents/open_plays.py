@@ -13,7 +13,10 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot.agents.faults import RAISE
 from surefoot.errors import InvalidInput
-from surefoot.floors.events import OPEN
+from surefoot.floors.events import OPEN, Outcome
+
+ENDED = (Outcome.BOOKED, Outcome.REPEATED)
+"""What a report comes to that ends its play: the first may have been interrupted once booked."""
 
 if TYPE_CHECKING:
     from surefoot.agents.actions import Action

@@ -1,4 +1,4 @@
-"""Checks around a policy: copies of its contexts, and whether ``best`` agrees with ``select``."""
+"""Checks of what an agent is given: contexts, a seed, a policy that agrees with itself."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from surefoot._exact import shown
+from surefoot._types import Seed
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor
 from surefoot.policies import MVUCB
@@ -131,3 +132,13 @@ def _same(one: Any, other: Any) -> bool:
     if isinstance(one, dict):
         return one.keys() == other.keys() and all(_same(one[key], other[key]) for key in one)
     return bool(np.array_equal(one, other))
+
+
+def seeded(seed: Seed) -> np.random.SeedSequence:
+    """The seed sequence of an agent or a study; None takes fresh entropy."""
+    try:
+        return np.random.SeedSequence(seed)
+    except (TypeError, ValueError):
+        raise InvalidInput(
+            f"seed = {shown(seed)} must be an int >= 0, a list of them, or None for a fresh one"
+        ) from None

@@ -10,8 +10,9 @@ import numpy as np
 
 from surefoot._exact import INT64_MAX, PLAYS, shown
 from surefoot._types import Seed
-from surefoot.agents.agent import Agent, seeded
+from surefoot.agents.agent import Agent
 from surefoot.agents.funding import untold
+from surefoot.agents.policy_checks import seeded
 from surefoot.environments import Environment
 from surefoot.environments._timing import AT_ONCE
 from surefoot.errors import InvalidInput
