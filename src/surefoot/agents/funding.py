@@ -94,6 +94,11 @@ class Earnings:
     def __init__(self, plays: list[int], sums: list[int]) -> None:
         self.plays, self.sums = plays, sums
 
+    def copied(self, n_arms: int) -> Earnings:
+        """A copy for as many arms or more; those added have paid nothing."""
+        more = [0] * (n_arms - len(self.plays))
+        return Earnings(self.plays + more, self.sums + more)
+
     def take(self, arm: int, units: int) -> None:
         """A reward of an arm came."""
         tell((self.plays, self.sums), arm, units)
@@ -116,7 +121,7 @@ def check_fund(policy: Policy, floor: Floor) -> None:
     """InvalidInput where what an arm has earned cannot be held against the default."""
     kind = type(policy).__name__
     numbered = getattr(policy, "numbered", True)
-    if not numbered or policy.n_arms is None or vars(type(policy)).get("contextual", False):
+    if not numbered or policy.n_arms is None or getattr(policy, "contextual", False):
         raise InvalidInput(
             f"fund = True compares what single arms have paid, and {kind} plays super arms, points "
             "or rows of a context; leave fund out"

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 import numpy as np
@@ -78,6 +78,8 @@ class GenCB(Agent):
     """
 
     gate: ClassVar[str] = "account"
+    waiting: Callable[[], Iterable[int]] | None = None
+    """The arm of each play whose reward is still to come, where others keep the open plays."""
 
     def __init__(
         self,
@@ -167,13 +169,18 @@ class GenCB(Agent):
         books = self.books
         if terms.high is not None or books.account.available >= SCARCE * terms.hold:
             return -1
-        still_open = [
+        arms = range(len(self.arms)) if allowed is None else allowed
+        waiting = self._waiting if self.waiting is None else self.waiting
+        return earned.funder(terms.value, arms, waiting())
+
+    def _waiting(self) -> list[int]:
+        """The arm of each play whose reward is still to come."""
+        plays = self.books.plays
+        return [
             play.index
             for number, (play, _) in self.open_plays.items()
-            if play.index >= 0 and books.plays.get(number).state is State.OPEN
+            if play.index >= 0 and plays.get(number).state is State.OPEN
         ]
-        arms = range(len(self.arms)) if allowed is None else allowed
-        return earned.funder(terms.value, arms, still_open)
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores; of an interval a sample."""

@@ -256,8 +256,8 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent.draws = Draws(*body.get("draws", ()))
-    if agent.earned is not None:
-        agent.earned = Earnings(*_rows(body["earned"], len(agent.arms)))
+    if agent.earned is not None and "earned" in body:  # a ledger's opening lacks it
+        agent.earned = _earned(body["earned"], len(agent.arms))
     agent.faults, agent.last_fault = body.get("faults", (0, None))
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
@@ -269,12 +269,12 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     return agent
 
 
-def _rows(rows: Any, n_arms: int) -> Any:
-    """Two rows of whole numbers, one an arm."""
+def _earned(rows: Any, n_arms: int) -> Earnings:
+    """What each arm has paid, of two rows of whole numbers; there may be new arms since."""
     plays, sums = rows
-    if any(len(row) != n_arms or {*map(type, row)} - {int} for row in (plays, sums)):
+    if any({*map(type, row)} - {int} for row in rows) or not len(plays) == len(sums) <= n_arms:
         raise ValueError(f"what was earned is not of {n_arms} arms")
-    return plays, sums
+    return Earnings(plays, sums).copied(n_arms)
 
 
 def _floor(saved: JsonObject, own: Any) -> Floor:

@@ -106,11 +106,6 @@ def check_agent(agent: Any) -> GenCB:
             "the comparators run in a process of their own"
         )
     check_floor(agent.floor)
-    if agent.earned is not None:
-        raise InvalidInput(
-            "fund = True cannot go live in this version: the ledger does not keep what each arm "
-            "has paid; leave fund out"
-        )
     if agent.books.plays.next_id:
         raise InvalidInput(
             f"agent has made {agent.books.plays.next_id} plays, which no ledger has; "

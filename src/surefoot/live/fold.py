@@ -196,6 +196,8 @@ class Fold:
         copied = agent.like(policy, seed)
         copied.turns, copied.paused = agent.turns, agent.paused
         copied.draws = Draws(agent.draws.plays, agent.draws.parts)
+        if agent.earned is not None:
+            copied.earned = agent.earned.copied(len(agent.arms))
         twin._keep(copied, Account(posted=rights))
         twin.counted = set(self.counted)
         twin.books.counters |= {
@@ -209,6 +211,11 @@ class Fold:
         assert isinstance(books, RewardBooks)
         books.account = self.account = account
         self.agent, self.books, agent.books = agent, books, books
+        agent.waiting = self._open_arms
+
+    def _open_arms(self) -> list[int]:
+        """The arm of each play whose reward is still to come."""
+        return [play.number for play in self.waiting.values() if play.explores]
 
     def apply(self, entry: Entry, done: bool = False) -> None:
         """Take the next entry; ``done``: only counts and totals still have to change.
@@ -297,7 +304,9 @@ class Fold:
         fresh.books, fresh.rng = agent.books, agent.rng
         fresh.turns, fresh.paused = agent.turns, agent.paused
         fresh.faults, fresh.last_fault = agent.faults, agent.last_fault
-        fresh.draws = agent.draws
+        fresh.draws, fresh.waiting = agent.draws, agent.waiting
+        if agent.earned is not None:
+            fresh.earned = agent.earned.copied(len(fresh.arms))
         self.agent = fresh
 
     def _decided(self, entry: Entry, done: bool) -> None:
@@ -397,6 +406,9 @@ class Fold:
         agent counts it as a fault.
         """
         policy: Any = self.agent.policy
+        earned = self.agent.earned
+        if earned is not None and kind != "outcome.expired":
+            earned.take(action, min(payload["reward"], self.books.high))
         try:
             if kind == "outcome.expired":
                 if missing is not None:
