@@ -31,6 +31,7 @@ bench: ## time everything (benchmarks/*.md, half an hour), and what is marked as
 	uv run benchmarks/bench_engine.py > benchmarks/RESULTS.md
 	uv run benchmarks/bench_linear.py > benchmarks/LINEAR.md
 	uv run benchmarks/bench_thompson.py > benchmarks/THOMPSON.md
+	uv run benchmarks/bench_policies.py > benchmarks/POLICIES.md
 	uv run benchmarks/bench_live.py > benchmarks/LIVE.md
 	uv run benchmarks/bench_ledger.py > benchmarks/LEDGER.md
 	uv run benchmarks/bench_leases.py > benchmarks/LEASES.md

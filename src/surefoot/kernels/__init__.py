@@ -13,6 +13,7 @@ from surefoot.kernels.noise import noise, uniform
 from surefoot.kernels.policy import IndexPolicy, KernelPolicy
 from surefoot.kernels.registry import (
     NANO,
+    CurveKernels,
     IndexKernels,
     Kernels,
     LineKernels,
@@ -28,7 +29,7 @@ from surefoot.kernels.registry import (
 )
 
 __all__ = [
-    "IndexKernels", "IndexPolicy", "KernelPolicy", "Kernels", "LineKernels", "NANO", "add_units",
-    "argmax", "beta_quantile", "count_and_sum", "count_open", "jittable", "no_pledge", "noise",
-    "normal_quantile", "plays_and_mean", "register", "subtract", "uniform", "unit_of",
+    "CurveKernels", "IndexKernels", "IndexPolicy", "KernelPolicy", "Kernels", "LineKernels", "NANO",
+    "add_units", "argmax", "beta_quantile", "count_and_sum", "count_open", "jittable", "no_pledge",
+    "noise", "normal_quantile", "plays_and_mean", "register", "subtract", "uniform", "unit_of",
 ]  # fmt: skip

@@ -115,7 +115,7 @@ def _decide(
         return k, 1, inf
     top = _touch(policy, state, k, s, top)
     bar = max(bar, rival)
-    level = bar + SHARE * (top - bar)
+    level = bar if bar == -inf else bar + SHARE * (top - bar)  # a single arm has no others
     return k, 1 + _turns(policy, state, k, m, s, level, left - 1), level
 
 
