@@ -116,6 +116,13 @@ def test_arms_added_later_are_counted_in_h():
     assert more.peek(90) == same.peek(90)
 
 
+def test_an_arm_that_may_not_be_played_stays_in_h():
+    policy = taught([(30, 20 * NANO, 0), (5, 2 * NANO, 0), (9, 9 * NANO, 0)])
+    alone = taught([(30, 20 * NANO, 0), (5, 2 * NANO, 0)])
+    score = max(index_of(policy, k, 90) for k in (0, 1))
+    assert policy.peek(90, [0, 1])[1] == score < alone.peek(90)[1]
+
+
 def test_it_regrets_less_than_klucb_on_shuffled_arms():
     means = [0.35, 0.8, 0.5, 0.2, 0.65, 0.7]
     agents = {"Ada": sf.Plain(sf.AdaUCB(6)), "KL": sf.Plain(sf.KLUCB(6))}
