@@ -4,7 +4,7 @@
 
 Random instances with K = 2d arms in the paper's setting, and with paths through layers of nodes.
 CPU time of one thread, contenders taking turns in one process, as median and minimum of the
-repetitions: read ratios, they survive a busy machine. Takes about three minutes, most of it
+repetitions: read ratios, they survive a busy machine. Takes about four minutes, most of it
 compilation.
 """
 
@@ -126,7 +126,8 @@ def rows(policy: Any, k: int, edges: Any, base: Any, walks: dict[bool, Any]) -> 
     n_arms, d = policy.features.shape
     world, record = sf.LinearArms.embedded(n_arms, d, seed=3), policy.record
     long, short = (64, 8) if k == 1 else (16, 4)
-    times = compete({
+    drawn = sf.LinTS(policy.features, oracle=None if k == 1 else policy.oracle).record
+    contenders = {
         "numba, a solve a play": (
             lambda: solving(world.X, world.means, k, edges, policy.ridge, 1.0, short * 1024, 1),
             short * 1024,
@@ -137,7 +138,16 @@ def rows(policy: Any, k: int, edges: Any, base: Any, walks: dict[bool, Any]) -> 
         "Gram form": (
             lambda: taken(walks[k == 1], gram.init, record, world, long * SIZE), long * SIZE,
         ),
-    })  # fmt: skip
+        "LinTS, plain loop, compiled": (
+            lambda: taken(base, registry.init, drawn, world, short * SIZE), short * SIZE,
+        ),
+    }  # fmt: skip
+    if k == 1:
+        tight = sf.LinUCB(policy.features, tight=True).record
+        contenders["tight, plain loop, compiled"] = (
+            lambda: taken(base, registry.init, tight, world, short * SIZE), short * SIZE,
+        )  # fmt: skip
+    times = compete(contenders)
     first = median(next(iter(times.values())))
     kind = "LinUCB" if k == 1 else "C2UCB, paths" if len(edges) else "C2UCB"
     return [
