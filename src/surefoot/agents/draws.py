@@ -6,9 +6,10 @@
 
 Ours, after Thompson 1933; the interval is the prior's support, so that nothing outside it is ever
 competed with. S is made whole by rounding up with the probability of its fraction, which keeps its
-mean; as for [0, 1] rewards of Bernoulli trials (Agrawal, Goyal 2012), the spread is at least that
-of the draws themselves. The two uniform numbers of a turn are pure functions of the agent's key and
-the turn: a loaded agent, a replay of its ledger and a retry have the same.
+mean; as for [0, 1] rewards of Bernoulli trials (Agrawal, Goyal 2012), the spread is that of draws
+of 0 and 1, which vary most of all with their mean. The two uniform numbers of a turn are pure
+functions of the agent's key and the turn: a loaded agent, a replay of its ledger and a retry have
+the same.
 """
 
 from __future__ import annotations

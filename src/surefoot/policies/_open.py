@@ -3,7 +3,9 @@
     E = sum x x' over the open plays,   V + E in the place of V,   theta_hat that of V alone
 
 So they narrow the bounds as their rewards will, whatever those are, and move no estimate: in V each
-counts as if it had paid its predicted mean (after Desautels, Krause, Burdick 2014, GP-BUCB).
+counts as if it had paid its predicted mean (after Desautels, Krause, Burdick 2014, GP-BUCB). Their
+proof multiplies the radius by a constant that grows with the number of open plays; here the radius
+stays, so what is proved holds only while no play is open.
 
 E is kept in whole numbers of ``step`` = 2**-40 L^2: ints, so that a play that is closed leaves
 nothing behind, in whatever order. What an entry is rounded by is 2**-41 of L^2, and V has no

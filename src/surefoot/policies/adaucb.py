@@ -90,10 +90,11 @@ class AdaUCB(IndexPolicy):
 
     Source: Lattimore 2018, "Refining the Confidence Level for Optimistic Bandit Strategies", JMLR
     19(20), for Gaussian noise of variance 1 and a known horizon n in place of m. This form is ours:
-    the divergence of ``KLUCB`` in place of the Gaussian radius, and m, this policy's own turns, so
-    that no horizon has to be known. Ties go to the lowest arm. Open plays count in N_i, with the
-    mean of the rewards that came (1/2 before the first). H_i sums over all arms, those that may not
-    be played now, too.
+    the divergence of ``KLUCB`` in place of the Gaussian radius; m, this policy's own turns, so that
+    no horizon has to be known; and max(0, ln x) in place of his ln((x + e) sqrt(ln(x + e))), which
+    is never below 1. Ties go to the lowest arm. Open plays count in N_i, with the mean of the
+    rewards that came (1/2 before the first). H_i sums over all arms, those that may not be played
+    now, too.
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. Raises InvalidInput for an
     empty arm list.

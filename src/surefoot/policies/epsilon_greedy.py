@@ -111,9 +111,10 @@ class EpsilonGreedy(KernelPolicy):
     [0.9, 0.1]
 
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time, and no
-    other arm is within ``gap`` of the best: with c = 5 or more regret is O(K ln T / d^2) (Theorem
-    3, whose other terms are o(1/m) then). A constant epsilon has no such guarantee: regret grows by
-    epsilon times the mean gap every turn. Does not hold when: rewards drift, or the gap is smaller.
+    other arm is closer to the best than ``gap``: with c > 5 d^2 and c > 2, as c = 5 with d < 1,
+    regret is O(K ln T / d^2) (Theorem 3, whose other terms are o(1/m) then). A constant epsilon has
+    no such guarantee: regret grows by at least epsilon times the mean gap every turn. Does not hold
+    when: rewards drift, or the gap is smaller.
     """
 
     draws: ClassVar[bool] = True

@@ -97,8 +97,9 @@ class KLMS(KernelPolicy):
         N_i kl(mean_i, q) = N_i kl(mean_i, largest mean) + ln(1/u),   u uniform in (0, 1)
 
     so that a default worth mu0 above every mean leaves arm i the probability
-    exp(-N_i kl(mean_i, mu0)) / sum_j w_j: within a factor K of what KL-MS gives it among K arms and
-    a default whose mean is known. A default below the largest mean is never played.
+    exp(-N_i kl(mean_i, mu0)) / sum_j w_j: at least 1/K of what KL-MS gives it among K arms and a
+    default whose mean is known, at most twice that. A default below the largest mean is never
+    played.
 
     ``n_arms`` or ``arms``: the regular arms, the default not counted. Raises InvalidInput for an
     empty arm list.

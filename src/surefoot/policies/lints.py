@@ -315,11 +315,13 @@ class LinTS(Sampler, LinUCB):
     >>> LinTS([[1, 0], [0, 1], [0.6, 0.8]], oracle=lambda w: np.argsort(-w)[:2])
     CombLinTS(<3 base arms of 2 features>, ...
 
-    Holds when: theta* itself is drawn from N(0, v^2/lambda I) and noise is normal of deviation v:
-    its regret averaged over such theta* is O(d sqrt(T) ln T) (Russo, Van Roy 2014). Does not hold
-    when: theta* is any other. No bound is known then, and there are problems where an uninflated
-    posterior makes regret grow with T (Hamidi, Bayati 2020, arXiv 2006.06790); in our measurements
-    it did not. The mean is not linear, or rewards drift: as in ``LinUCB``.
+    Holds when: theta* itself is drawn from N(0, v^2/lambda I), noise is normal of deviation v, and
+    rewards come at once: its regret averaged over such theta* is O(d sqrt(T) ln T), up to the
+    theta* of large norm, which the theorem leaves out (Russo, Van Roy 2014); for super arms of k
+    base arms at most some k times that (Wen, Kveton, Ashkan 2015). Does not hold when: theta* is
+    any other. No bound is known then, and there are problems where an uninflated posterior makes
+    regret grow with T (Hamidi, Bayati 2020, arXiv 2006.06790); in our measurements it did not. The
+    mean is not linear, or rewards drift: as in ``LinUCB``.
     """
 
     kernel_methods = LinUCB.kernel_methods

@@ -133,7 +133,7 @@ class LinUCB(Optimist):
     Szepesvari 2011 at the same level 1/(2 m^2). m counts this policy's own turns. Ties, up to
     1e-9*max(1, |max|), go to the lowest row (ours). Plays that wait for their reward (``opened``,
     ``closed``) count in the V of the bounds, and in neither theta_hat nor beta (ours, after
-    Desautels, Krause, Burdick 2014).
+    Desautels, Krause, Burdick 2014, who widen beta for their proof; nothing is proved without).
 
     ``arms``: the features, shape (K, d), or a ``Ball`` or ``Polytope``, whose points are the
     actions; or ``dim=d``: the rows, any number of them, come with each play as its context, and
@@ -154,8 +154,9 @@ class LinUCB(Optimist):
     >>> policy.select(None, rng)
     1
 
-    Holds when: the mean reward is <x, theta*> and the noise is ``noise``-sub-Gaussian: regret
-    O(d sqrt(T) ln T). Does not hold when: the mean is not linear, or rewards drift.
+    Holds when: the mean reward is <x, theta*>, the noise is ``noise``-sub-Gaussian, and rewards
+    come at once: regret O(d sqrt(T) ln T). Does not hold when: the mean is not linear, or rewards
+    drift.
     """
 
     semi_bandit = False

@@ -106,10 +106,11 @@ class UCB1(IndexPolicy):
     1
 
     Holds when: rewards lie in [0, 1] (the agent scales them) and are independent over time:
-    regret O(sum_i ln T / Delta_i). Open plays count in N_i, with the mean of the rewards that came
-    (1/2 before the first), so that an arm is not asked for until it answers (ours). Does not hold
-    when: rewards drift, see ``discount`` and ``window``. At click rates of a percent the radius is
-    far too wide, see ``KLUCB``.
+    regret O(sum_i ln T / Delta_i), where they come at once. Open plays count in N_i, with the mean
+    of the rewards that came (1/2 before the first), so that a burst of plays is spread over the
+    arms (ours); for that form no bound is proved. Does not hold when: rewards drift, see
+    ``discount`` and ``window``. At click rates of a percent the radius is far too wide, see
+    ``KLUCB``.
     """
 
     def __init__(
