@@ -230,7 +230,7 @@ def test_compiled_it_is_the_same():
         "blind": sf.GenCB(sf.UCB1(8), sf.RewardFloor(0.5, 0.02)),
     }
     runs = [
-        sf.simulate(agents, arms, 3000, 3, seed=4, engine=engine)
+        sf.simulate(agents, arms, 2000, 2, seed=4, engine=engine)
         for engine in ("plain", "compiled")
     ]
     for name in agents:
