@@ -4,6 +4,7 @@ import json
 import math
 import re
 from fractions import Fraction
+from pathlib import Path
 
 import numpy as np
 import pytest
@@ -14,8 +15,10 @@ from scipy import stats
 import surefoot as sf
 from gram_cases import network
 from naive import lints as naive
+from surefoot import verifier
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry, warm
+from surefoot.kernels.policy import POLICIES
 from surefoot.policies import CombLinTS, _factored
 from surefoot.policies.lints import Sampler
 from surefoot.simulation import Plan, stepwise
@@ -250,6 +253,13 @@ def test_only_fixed_features_and_oracles_of_the_engine_have_a_record():
     assert sf.LinTS(X3, oracle=lambda w: [0]).record is None
     assert sf.LinTS(X3, oracle=sf.TopK(2), f=lambda arm, w: 0.0).record is None
     assert type(sf.LinTS(X3, oracle=sf.TopK(2))) is CombLinTS
+
+
+def test_the_verifier_adds_up_the_base_rewards_of_every_policy_of_super_arms():
+    text = Path(verifier.__file__).read_text(encoding="utf-8")
+    kinds = {name for name, kind in POLICIES.items() if getattr(kind, "semi_bandit", False)}
+    assert kinds >= {"C2UCB", "CombLinTS"}
+    assert [name for name in kinds if f'"{name}"' not in text] == []
 
 
 def test_equal_rows_tie_and_the_lowest_is_played():
