@@ -64,6 +64,7 @@ _HOMES = {
     "gencb_cmab": "surefoot.agents",
     "load": "surefoot.agents",
     "mv_cucb": "surefoot.agents",
+    "recommend": "surefoot.choosing",
     "simulate": "surefoot.simulation",
     "warmup": "surefoot._warmup",
 }
@@ -129,6 +130,7 @@ __all__ = [
     "gencb_cmab",
     "load",
     "mv_cucb",
+    "recommend",
     "simulate",
     "warmup",
     "__version__",
@@ -149,6 +151,7 @@ if TYPE_CHECKING:
         load,
         mv_cucb,
     )
+    from surefoot.choosing import recommend
     from surefoot.comparators import C3UCB, CLUCB, CLUCB2, ConUCB
     from surefoot.environments import (
         Batched,
