@@ -34,7 +34,7 @@ def run(
 
     >>> rows = run(Settings(2, 0.5, 0.5), lambda m, arm, t: arm, lambda t: t + 2, 8)
     >>> [row.arm for row in rows], rows[-1].slack
-    ([-1, 0, -1, 0, -1, 1, -1, 1], Fraction(1, 2))
+    ([-1, 0, -1, 0, -1, 1, -1, 1], Fraction(1, 1))
     """
     mu0, alpha, low, high, reserve = (Fraction(str(number)) for number in settings[1:6])
     floor = (1 - alpha) * mu0
