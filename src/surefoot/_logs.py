@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
 from typing import Any, NamedTuple
 
@@ -45,11 +45,12 @@ def column(log: Any, name: Any) -> list[Any]:
             f"log {has if names else f'is {what}'}; give a data frame or a dict of columns, and "
             "the columns' names: learn(log, arm=..., reward=...)"
         ) from None
-    if getattr(found, "ndim", 1) != 1 or isinstance(found, str | bytes | dict):
+    listed = isinstance(found, Iterable) and not isinstance(found, str | bytes | dict | set)
+    if not listed or getattr(found, "ndim", 1) != 1:
         raise InvalidInput(f"log[{shown(name)}] = {shown(found)} is not one column; rename it")
-    listed = next((getattr(found, how) for how in ("to_pylist", "tolist", "to_list")
-                   if hasattr(found, how)), lambda: list(found))  # fmt: skip
-    values = [None if _missing(value) else value for value in listed()]
+    as_list = next((getattr(found, how) for how in ("to_pylist", "tolist", "to_list")
+                    if hasattr(found, how)), lambda: list(found))  # fmt: skip
+    values = [None if _missing(value) else value for value in as_list()]
     kind = str(getattr(found, "dtype", "")).lower()
     if kind in ("float32", "float16"):  # each stands for its own shortest decimal
         short = np.float32 if kind == "float32" else np.float16
@@ -162,12 +163,13 @@ def _contexts(log: Any, given: Any, loose: bool) -> Sequence[Any] | None:
         return None
     if isinstance(given, str):
         return column(log, given)
-    columns = [column(log, name) for name in given]
+    names = list(given) if isinstance(given, Iterable) else []
+    columns = [column(log, name) for name in names]
     if not columns or len({*map(len, columns)}) > 1:
         raise InvalidInput(f"context = {shown(given)} must name columns, all of as many rows")
     found = []
     for row, cells in enumerate(zip(*columns, strict=True)):
-        for name, cell in zip(given, cells, strict=True):
+        for name, cell in zip(names, cells, strict=True):
             if cell is None:
                 raise InvalidInput(
                     f"{shown(name)} in {place(row)} of log is missing; leave that row out, or "

@@ -106,6 +106,8 @@ REFUSED = {
     "no column": (pl.DataFrame({"arm": ["red"]}), "log has no column 'reward', but 'arm'"),
     "path": ("log.csv", "log is a str, and no table"),
     "rows": ([{"arm": "red", "reward": 1}], "log is a list, and no table"),
+    "nothing": ({**LOG, "reward": None}, r"log\['reward'\] = None is not one column"),
+    "set": ({**LOG, "reward": {0, 1}}, "is not one column"),  # it has no order
     "matrix": ({**LOG, "reward": np.ones((4, 2))}, "is not one column"),
 }
 
@@ -196,8 +198,9 @@ def test_linear_policies_learn_the_features_of_what_was_played():
         policy.learn(gap, context=["age", "price"])
     with pytest.raises(InvalidInput, match="name the columns of the features"):
         policy.learn(log)
-    with pytest.raises(InvalidInput, match="must name columns"):
-        policy.learn(log, context=[])
+    for none in ([], 5):
+        with pytest.raises(InvalidInput, match="must name columns"):
+            policy.learn(log, context=none)
     assert policy.state() == before
     shared = sf.LinUCB(np.eye(3))
     tables = [np.eye(3), 0.5 * np.eye(3)]

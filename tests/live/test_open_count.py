@@ -251,3 +251,23 @@ def test_one_that_cannot_learn_a_reward_waits_for_it_no_longer():
     with pytest.raises(RuntimeError, match="no update"):
         live.update(play, 1)
     assert counted(live) == [0, 0, 0]
+
+
+def test_a_snapshot_knows_which_plays_the_policy_failed_to_count():
+    """Else it would be told that a play closed which it never heard of."""
+    floor, store = RewardFloor(0.5, 0.5, reserve=100), MemoryStore()
+    calm = GenCB(Waiting(ARMS), floor, 0, default_competes=False, on_fault="default")
+    live = Live(calm, store)
+    heard = live.select()
+    fold = live._engine.fold
+    fold.agent.policy.fails.add("opened")
+    unheard = live.select()
+    again = Fold("default", Waiting(ARMS))
+    again.restore(fold.state())
+    assert again.counted == fold.counted == {heard.id}
+    assert again.state() == fold.state()
+    for play in (unheard, heard):
+        live.void(play)
+    for entry in list(store.entries("default"))[again.seq :]:
+        again.apply(entry)
+    assert again.agent.policy.open == fold.agent.policy.open == [0, 0, 0]

@@ -90,7 +90,7 @@ def _geometric(mean: Any) -> Timing:
         raise InvalidInput(f"mean = {shown(mean)} of the delays must be a number >= 0")
     if plays == 0:
         return Timing(CONSTANT, 0, 0, 0.0)
-    rate = math.log1p(-1 / (1 + plays))
+    rate = -math.log1p(1 / plays)  # the logarithm of mean/(1 + mean), of the smallest mean too
     longest = math.inf if rate == 0 else math.log(_SMALLEST) / rate
     if longest > LONGEST:
         raise InvalidInput(

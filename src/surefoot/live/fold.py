@@ -447,12 +447,14 @@ class Fold:
     def state(self) -> JsonObject:
         """JSON-able state."""
         books, body = self.books, saving.agent_to_json(self.agent)
+        uncounted = sorted(self._explored() - self.counted) if self.agent.counts_open else []
         return {
             "experiment": self.experiment,
             "chain": [self.seq, self.head, self.version, self.posted, *self.account.numbers()],
             "opened": self.opened,
             "body": {key: body[key] for key in body if key not in ("books", "open", "lapsed")},
             **({"counts_open": True} if self.agent.counts_open else {}),
+            **({"uncounted": uncounted} if uncounted else {}),
             "counters": {
                 **books.counters,
                 "required": books.required,
@@ -488,15 +490,15 @@ class Fold:
                 explores, arm, number, action, context, Terms(*terms), *ends
             )
         if agent.counts_open:
-            self._reopen(told=state.get("counts_open", False))
+            if state.get("counts_open", False):
+                self.counted = self._explored() - set(state.get("uncounted", ()))
+                return
+            for play, given in self.waiting.items():  # its policy had been told of nothing
+                self.tell_open(play, given)
 
-    def _reopen(self, told: bool) -> None:
-        """Know which plays the policy counts; ``told``: whether it did when the state was taken."""
-        for name, play in self.waiting.items():
-            if not told:
-                self.tell_open(name, play)
-            elif play.explores:
-                self.counted.add(name)
+    def _explored(self) -> set[str]:
+        """The explorations that wait."""
+        return {name for name, play in self.waiting.items() if play.explores}
 
 
 def _plain(given: OpenPlay) -> list[Any]:
