@@ -49,7 +49,9 @@ def arm_labels(n_arms: Any, arms: Any) -> tuple[Label, ...]:
     try:
         labels = tuple(int(arm) if isinstance(arm, np.integer) else arm for arm in arms)
     except TypeError:
-        raise InvalidInput(f"arms = {shown(arms)} must be a list of labels") from None
+        raise InvalidInput(
+            f"arms = {shown(arms)} must be a list of labels; for numbered arms give n_arms"
+        ) from None
     if not labels:
         raise InvalidInput("arms is empty; give at least one arm besides the default")
     for label in labels:

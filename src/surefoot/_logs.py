@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from decimal import Decimal
+from os import PathLike
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -34,13 +35,15 @@ def column(log: Any, name: Any) -> list[Any]:
     >>> column({"arm": np.ma.array([3, 4], mask=[False, True])}, "arm")
     [3, None]
     """
+    if isinstance(log, str | PathLike):
+        raise InvalidInput(f"log = {shown(log)} is a path; read it first: polars.read_csv(path)")
     try:
         found = log[name]
     except Exception:  # noqa: BLE001  # each kind of table has its own error
         there = getattr(log, "columns", None)
         names = list(log) if isinstance(log, dict) else [] if there is None else list(there)
         has = f"has no column {shown(name)}, but {', '.join(map(shown, names[:8]))}"
-        what = f"a {type(log).__name__}, and no table that gives log[{shown(name)}]"
+        what = f"a {type(log).__name__}, not a table with log[{shown(name)}]"
         raise InvalidInput(
             f"log {has if names else f'is {what}'}; give a data frame or a dict of columns, and "
             "the columns' names: learn(log, arm=..., reward=...)"
@@ -88,7 +91,7 @@ def teach(
     kind = type(policy).__name__
     if getattr(policy, "semi_bandit", False) or not getattr(policy, "numbered", True):
         raise InvalidInput(
-            f"{kind} cannot learn a log: its actions are no single arms, so no column names them; "
+            f"{kind} cannot learn a log: its actions are not single arms, so no column names them; "
             "call update for each"
         )
     table = log.collect() if type(log).__name__ == "LazyFrame" else log

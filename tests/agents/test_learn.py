@@ -104,8 +104,8 @@ REFUSED = {
     "below": (with_gap(-0.1), r"'reward' in row 2 of log is -0.1, outside \(0, 1\)"),
     "lengths": ({**LOG, "arm": ["red"]}, r"columns of \[1, 4\] rows"),
     "no column": (pl.DataFrame({"arm": ["red"]}), "log has no column 'reward', but 'arm'"),
-    "path": ("log.csv", "log is a str, and no table"),
-    "rows": ([{"arm": "red", "reward": 1}], "log is a list, and no table"),
+    "path": ("log.csv", "log.csv. is a path; read it first"),
+    "rows": ([{"arm": "red", "reward": 1}], "log is a list, not a table"),
     "nothing": ({**LOG, "reward": None}, r"log\['reward'\] = None is not one column"),
     "set": ({**LOG, "reward": {0, 1}}, "is not one column"),  # it has no order
     "matrix": ({**LOG, "reward": np.ones((4, 2))}, "is not one column"),

@@ -189,5 +189,7 @@ def whole(number: Any, what: str, least: int) -> int:
     """A whole number of plays from ``least`` to LONGEST."""
     fits = isinstance(number, int | np.integer) and not isinstance(number, bool)
     if not fits or not least <= number <= LONGEST:
-        raise InvalidInput(f"{what} = {shown(number)} must be an int from {least} to {LONGEST}")
+        raise InvalidInput(
+            f"{what} = {shown(number)} must be an int from {least} to {LONGEST} plays"
+        )
     return int(number)
