@@ -29,16 +29,19 @@ def plans(make, random):
 def check_drivers(make, count, seed=5):
     random = np.random.default_rng(seed)
     for _ in range(count):
-        plan = plans(make, random)
-        assert not plan.stepwise
-        fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
-        for name, agent in plan.agents.items():
-            lived = stepwise.drive(
-                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
-                plan.checkpoints, lambda: False,
-            )  # fmt: skip
-            assert (fast[name].books == plain[name].books).all()
-            assert (fast[name].books == lived.books).all()
+        check_plan(plans(make, random))
+
+
+def check_plan(plan):
+    assert not plan.stepwise
+    fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
+    for name, agent in plan.agents.items():
+        lived = stepwise.drive(
+            agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
+            plan.checkpoints, lambda: False,
+        )  # fmt: skip
+        assert (fast[name].books == plain[name].books).all()
+        assert (fast[name].books == lived.books).all()
 
 
 def frequencies(policy, keys, allowed=None):

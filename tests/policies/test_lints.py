@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import surefoot as sf
+from driven import check_plan
 from gram_cases import network
 from naive import lints as naive
 from surefoot import verifier
@@ -21,8 +22,7 @@ from surefoot.kernels import registry, warm
 from surefoot.kernels.policy import POLICIES
 from surefoot.policies import CombLinTS, _factored
 from surefoot.policies.lints import Sampler
-from surefoot.simulation import Plan, stepwise
-from surefoot.simulation.compiled import PLAIN, engine
+from surefoot.simulation import Plan
 
 SEEDS = st.integers(0, 10**6)
 X3 = [[1, 0], [0, 1], [0.6, 0.8]]
@@ -141,16 +141,7 @@ def test_live_plain_and_compiled_make_the_same_plays(count):
     pytest.importorskip("numba")
     random = np.random.default_rng(5)
     for _ in range(count):
-        plan = plans(random)
-        assert not plan.stepwise
-        fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
-        for name, agent in plan.agents.items():
-            driven = stepwise.drive(
-                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
-                plan.checkpoints, lambda: False,
-            )  # fmt: skip
-            assert (fast[name].books == plain[name].books).all()
-            assert (fast[name].books == driven.books).all()
+        check_plan(plans(random))
 
 
 def test_after_a_warm_up_it_decides_the_same_and_files_go_both_ways(monkeypatch):

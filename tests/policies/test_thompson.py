@@ -10,12 +10,12 @@ from hypothesis import strategies as st
 from scipy import stats
 
 import surefoot as sf
+from driven import check_plan
 from naive import thompson as naive
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry, uniform
 from surefoot.policies.thompson import WON, ThompsonRecord, sample
-from surefoot.simulation import Plan, stepwise
-from surefoot.simulation.compiled import PLAIN, engine
+from surefoot.simulation import Plan
 
 NANO = 10**9
 KEYS = st.integers(0, 2**64 - 1)
@@ -104,16 +104,7 @@ def test_live_plain_and_compiled_make_the_same_plays(count):
     pytest.importorskip("numba")
     random = np.random.default_rng(5)
     for _ in range(count):
-        plan = plans(random)
-        assert not plan.stepwise
-        fast, plain = plan.run(0, engine()), plan.run(0, PLAIN)
-        for name, agent in plan.agents.items():
-            driven = stepwise.drive(
-                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
-                plan.checkpoints, lambda: False,
-            )  # fmt: skip
-            assert (fast[name].books == plain[name].books).all()
-            assert (fast[name].books == driven.books).all()
+        check_plan(plans(random))
 
 
 def test_after_a_warm_up_it_decides_the_same_and_files_go_both_ways(monkeypatch):
