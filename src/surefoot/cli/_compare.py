@@ -10,7 +10,7 @@ import typer
 
 from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Overwrite, Seed, Workers
-from surefoot.cli._terminal import drawing, echo_json, show_found, table_of, tell, watch
+from surefoot.cli._terminal import carry_out, echo_json, show_found, table_of
 
 if TYPE_CHECKING:
     from surefoot.study.compare import ComparisonFindings
@@ -62,19 +62,11 @@ def compare(
           where the default is the best arm: exploring can only cost
     """
     from surefoot.study.compare import Comparison, ComparisonFindings
-    from surefoot.study.experiment import claim, write
     from surefoot.study.files import to_json
 
     cases = [one.value for one in case or (CaseName.PAPER, CaseName.CHICAGO)]
     comparison = Comparison(cases, runs, horizon, seed)
-    claim(comparison, out, overwrite=overwrite)
-    if watch(comparison.steps(workers)).stopped:
-        tell("stopped: nothing was written")
-        raise typer.Exit(130)
-    findings = ComparisonFindings(comparison)
-    with drawing(1, "chart") as drawn:
-        summary = write(findings, out)
-        drawn()
+    findings, summary = carry_out(comparison, ComparisonFindings, out, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(findings, summary, out)
 
 

@@ -21,6 +21,7 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from surefoot.study.backtest import Backtest, BacktestFindings
+    from surefoot.study.compare import Comparison, ComparisonFindings
     from surefoot.study.outlook import Outlook, OutlookFindings
 
 
@@ -104,8 +105,8 @@ def echo_json(text: str) -> None:
     echo(text)
 
 
-A = TypeVar("A", bound="Backtest | Outlook")
-F = TypeVar("F", bound="BacktestFindings | OutlookFindings")
+A = TypeVar("A", bound="Backtest | Comparison | Outlook")
+F = TypeVar("F", bound="BacktestFindings | ComparisonFindings | OutlookFindings")
 
 
 class Watched(NamedTuple):
@@ -155,7 +156,7 @@ def _bar(what: str) -> Progress:
 def carry_out(
     asked: A, found_in: Callable[[A], F], out: Path, overwrite: bool, workers: int | None
 ) -> tuple[F, JsonObject]:
-    """Do the runs of a backtest or a plan, and write what is found in them to a folder."""
+    """Do the runs of a backtest, plan or comparison, and write what is found to a folder."""
     from surefoot.study.experiment import claim, write
 
     claim(asked, out, overwrite=overwrite)
