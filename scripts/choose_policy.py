@@ -1,6 +1,6 @@
 """Measure for ``docs/howto/choose-policy.md`` what ``surefoot study better`` does not play.
 
-    uv run scripts/choose_policy.py [bounded | scarce | drift | contexts] ...
+    uv run scripts/choose_policy.py [bounded | drift | contexts] ...
 
 prints a Markdown table for each word, by default for all. The arms are in another order in each
 run, and all policies of a run meet the same order and the same noise. K = 24 arms with means in
@@ -47,13 +47,9 @@ def measured(
     return found
 
 
-def guarded(policy: Callable[[], Any], alpha: float = 0.05, **options: Any) -> Any:
+def guarded(policy: Callable[[], Any], mu0: float = MU0) -> Callable[[], sf.GenCB]:
     """What makes a guarded agent of what makes a policy."""
-    return partial(_guard, policy, sf.RewardFloor(MU0, alpha), options)
-
-
-def _guard(policy: Callable[[], Any], floor: Any, options: Mapping[str, Any]) -> sf.GenCB:
-    return sf.GenCB(policy(), floor, default_competes=False, **options)
+    return lambda: sf.GenCB(policy(), sf.RewardFloor(mu0, 0.05), default_competes=False)
 
 
 def policies(arms: int = K) -> dict[str, Callable[[], Any]]:
@@ -84,27 +80,8 @@ def beta(weight: float, order: Any) -> sf.BetaArms:
     return sf.BetaArms(weight * mu, weight * (1 - mu))
 
 
-def scarce() -> Iterator[list[str]]:
-    """Little slack: K and alpha, T = 100,000, 10 runs."""
-    cases = [(arms, alpha) for arms in (24, 72) for alpha in (0.01, 0.05)]
-    columns = []
-    for arms, alpha in cases:
-        known, makers = policies(arms), {}
-        for name in ("AdaUCB", "Thompson"):
-            makers[name] = guarded(known[name], alpha)
-            makers[f"{name}, fund"] = guarded(known[name], alpha, fund=True)
-        columns.append(measured(partial(bernoulli, arms), makers, arms, 100_000, 10))
-    yield ["", *(f"K = {arms}, alpha = {alpha}" for arms, alpha in cases)]
-    yield from lines(columns)
-
-
-def bernoulli(arms: int, order: Any) -> sf.BernoulliArms:
-    """Rewards 0 or 1."""
-    return sf.BernoulliArms(means(arms)[order])
-
-
 def drift() -> Iterator[list[str]]:
-    """Ten arms whose means change places every n plays, T = 20,000, 5 runs."""
+    """Ten arms whose means change places every n plays, T = 20,000, 40 runs."""
     arms, horizon, lasting = 10, 20_000, (2_000, 10_000)
     columns = []
     for n in lasting:
@@ -116,7 +93,7 @@ def drift() -> Iterator[list[str]]:
             "Thompson, window": guarded(partial(sf.Thompson, arms, window=n // 4)),
             "UCB1, discount": guarded(partial(sf.UCB1, arms, discount=discount)),
         }
-        columns.append(measured(partial(moving, n, horizon), makers, arms, horizon, 5))
+        columns.append(measured(partial(moving, n, horizon), makers, arms, horizon, 40))
     yield ["", *(f"every {n:,} plays" for n in lasting)]
     yield from lines(columns)
 
@@ -133,13 +110,12 @@ def contexts() -> Iterator[list[str]]:
     """Ten rows of five features drawn anew at each play, default .5, so many plays, 5 runs."""
     ridge = sf.Ridge(feature_bound=2**0.5, theta_bound=0.5**0.5)
     tight = replace(ridge, noise=0.5, radius="determinant")
-    floor = sf.RewardFloor(0.5, 0.05)
     chosen: dict[str, Callable[[], Any]] = {
         "LinUCB": partial(sf.LinUCB, dim=5, ridge=ridge),
         "LinUCB, noise 1/2, determinant": partial(sf.LinUCB, dim=5, ridge=tight),
         "LinTS": partial(sf.LinTS, dim=5, ridge=ridge),
     }
-    makers = {name: partial(_guard, make, floor, {}) for name, make in chosen.items()}
+    makers = {name: guarded(make, 0.5) for name, make in chosen.items()}
     horizons = (2_000, 5_000)
     columns = [measured(rows_anew, makers, 10, horizon, 5) for horizon in horizons]
     yield ["", *(f"{horizon:,} plays" for horizon in horizons)]
@@ -165,7 +141,6 @@ def lines(columns: list[dict[str, list[float]]]) -> Iterator[list[str]]:
 
 TABLES = {
     "bounded": bounded,
-    "scarce": scarce,
     "drift": drift,
     "contexts": contexts,
 }
