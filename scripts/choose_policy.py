@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 import surefoot as sf
+from surefoot.choosing import NARROW
 
 SEED = 20261130
 K, TOP, LOW, MU0 = 24, 0.8, 0.2, 0.7
@@ -81,20 +82,22 @@ def beta(weight: float, order: Any) -> sf.BetaArms:
 
 
 def drift() -> Iterator[list[str]]:
-    """Ten arms whose means change places every n plays, T = 20,000, 40 runs."""
-    arms, horizon, lasting = 10, 20_000, (2_000, 10_000)
+    """Ten arms whose means change places every n plays, T = 20,000 and 50,000, 40 runs."""
+    arms, cases = 10, {2_000: 20_000, 10_000: 50_000}
     columns = []
-    for n in lasting:
+    for n, horizon in cases.items():
         discount = 1 - 0.25 / n**0.5  # Garivier, Moulines 2011, Section 3
         makers = {
             "AdaUCB": guarded(partial(sf.AdaUCB, arms)),
             "Thompson": guarded(partial(sf.Thompson, arms)),
             "Thompson, discount": guarded(partial(sf.Thompson, arms, discount=discount)),
             "Thompson, window": guarded(partial(sf.Thompson, arms, window=n // 4)),
+            "UCB1": guarded(partial(sf.UCB1, arms)),
             "UCB1, discount": guarded(partial(sf.UCB1, arms, discount=discount)),
+            "UCB1, c = .1, window": guarded(partial(sf.UCB1, arms, c=NARROW, window=n // 4)),
         }
         columns.append(measured(partial(moving, n, horizon), makers, arms, horizon, 40))
-    yield ["", *(f"every {n:,} plays" for n in lasting)]
+    yield ["", *(f"every {n:,} plays" for n in cases)]
     yield from lines(columns)
 
 

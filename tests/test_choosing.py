@@ -119,9 +119,19 @@ def test_what_is_written_as_a_call_is_the_policy():
 def test_little_slack_is_funded_where_that_was_measured_alone():
     assert sf.recommend(MANY, alpha=SCARCE).options == {"fund": True}
     assert sf.recommend(MANY - 1, alpha=SCARCE).options == {}
-    for other in ({"alpha": 0.05}, {"delay": 5}, {"drift": True}, {"propensities": True}):
+    for other in ({"alpha": 0.05}, {"delay": 5}, {"drift": True}):
         assert sf.recommend(MANY, **{"alpha": 0.01, **other}).options == {}
     assert sf.recommend(features=X, alpha=0.01).options == {}
+
+
+def test_where_probabilities_are_logged_no_default_takes_the_place_of_an_arm():
+    found = sf.recommend(2, alpha=0.01, propensities=True)
+    assert found.options == {"default_competes": False}
+    agent = sf.GenCB(found.policy, sf.RewardFloor(0.9, 0.5, reserve=9), seed=0, **found.options)
+    for arm in (0, 1):
+        for reward in (1.0, 0.0, 0.0):
+            agent.policy.update(arm, reward, None)
+    assert {agent.select().reason for _ in range(9)} == {sf.Reason.SLACK_OK}
 
 
 def test_a_recommendation_cannot_be_changed_and_is_legible():

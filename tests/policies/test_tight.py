@@ -80,15 +80,6 @@ def test_in_lockstep_with_the_twin(make, seed):
                 twin.history.append((X4[e], reward))
 
 
-def test_the_bounds_of_the_best_arm_fail_for_less_than_seven_turns():
-    """The sum that ``_tight`` states, and its tail by an integral: ceil(x) <= x + 1."""
-    last = 10**4
-    first = sum(math.ceil(math.log(2 * m * m) * math.log(m)) / m**2 for m in range(1, last + 1))
-    L = math.log(last)
-    tail = (2 * (L * L + 2 * L + 2) + math.log(2) * (L + 1) + 1) / last
-    assert 6.7 < math.e / 2 * first < math.e / 2 * (first + tail) < 6.8
-
-
 def below_its_mean(mu, m):
     """P(KL-UCB's bound at level ln(2 m^2) fell below mu within m - 1 plays), of a Bernoulli arm."""
     paths, failed = [1.0], 0.0
