@@ -35,7 +35,7 @@ REWARDS = ("binary", "bounded")
 SCARCE = 0.02
 """Up to this alpha the slack is scarce."""
 MANY = 48
-"""With scarce slack and so many arms ``fund`` is advised: with 72 it paid, with 24 only at .01."""
+"""With scarce slack and this many arms ``fund`` is advised: it paid with 72, with 24 at .01."""
 LONG = 100
 """From this delay on, in plays, Thompson sampling has no more regret than AdaUCB."""
 NARROW = 0.1
@@ -382,8 +382,8 @@ def _of_features(asked: _Asked) -> Recommendation:
         )
     if asked.propensities and (oracle is not None or not fixed):
         raise InvalidInput(
-            "propensities = True with features that are no fixed rows (K, d): no policy here knows "
-            "its propensities there; leave one out"
+            "propensities = True with features that are not fixed rows (K, d): no policy here "
+            "knows its propensities there; leave one out"
         )
     if oracle is not None:
         policy = LinTS(features, oracle=oracle)

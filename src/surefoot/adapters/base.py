@@ -23,7 +23,7 @@ class Adapter:
     every policy. ``time_limit``: seconds that an answer may take by ``clock``; one that comes later
     is a ``LateAnswer``, with ``GenCB(on_fault="default")`` a default play. It is waited for.
 
-    Rewards are told scaled to [0, 1]. The learner's own randomness is seeded from the agent's at
+    Rewards reach the learner scaled to [0, 1]. Its own randomness is seeded from the agent's at
     the policy's first turn, whatever seed it was made with; until then it is the same in every run.
     """
 

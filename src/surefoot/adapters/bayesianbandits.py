@@ -26,7 +26,7 @@ class BayesianBandits(Adapter):
     >>> agent.select().arm in ("old", "new")
     True
 
-    Holds when: a reward is told by its arm, which may be long after its ``pull``. Does not hold
+    Holds when: a reward comes with its arm, which may be long after its ``pull``. Does not hold
     when: the policy weighs it by its chance, as EXP3A does: it takes the chance of the arm at the
     time of learning, which is that of the pull only if the reward comes at once.
     """

@@ -299,7 +299,7 @@ class Agent:
 
         The account is not moved: what a log paid is no reason to explore. ``log``, ``arm``,
         ``reward`` and ``context``: as ``UCB1.learn`` takes them, but that rewards are in the
-        floor's range, and that the policy may be of your own: it is told each row by ``update``,
+        floor's range, and that the policy may be of your own: it learns each row by ``update``,
         and put back by ``restore`` if one is refused. Raises InvalidInput with the row, or once
         there was a play.
         """
@@ -342,7 +342,7 @@ class Agent:
     def expire(self, play: Play | int) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives.
 
-        The policy is told that the play is closed, and of no reward before that arrives.
+        The policy hears that the play is closed, and learns no reward before that arrives.
         """
         number = self._id(play)
         outcome = self.books.expire(number)
@@ -550,7 +550,7 @@ class Agent:
         return self.sure_score(terms.value)
 
     def sure_score(self, units: float) -> float:
-        """The score of an arm that surely pays so many units."""
+        """The score of an arm that always pays this many units."""
         if self.unit_rewards:
             low, high = self.books.low, self.books.high
             value = (units - low) / (high - low)

@@ -1,4 +1,4 @@
-"""What an agent does when its policy fails, and how a fault is told."""
+"""What an agent does when its policy fails, and the line that says why."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ def told(error: Exception) -> str:
     try:
         text = str(error)
     except Exception:  # noqa: BLE001  # the user's own class of errors
-        text = "its text cannot be had"
+        text = "its own text raises"
     line = " ".join("".join(c if c.isprintable() else " " for c in text[: 2 * LONGEST]).split())
     line = redacted(f"{name}: {line}" if line else name)
     return line if len(line) <= LONGEST else f"{line[: LONGEST - 3]}..."

@@ -48,7 +48,7 @@ class GenCB(Agent):
     ``explain`` says so.
     ``on_fault`` (ours): "raise" hands the policy's errors to the caller; "default" plays the
     default for ``Reason.POLICY_FAULT`` whenever the policy raises an Exception, scores NaN or
-    chooses what is no arm or not an allowed one, and goes on after an ``update`` that raises.
+    chooses an arm that is unknown or not allowed, and goes on after an ``update`` that raises.
     ``agent.faults`` counts both. A turn that failed counts in the clock m and takes no random
     numbers.
 

@@ -110,7 +110,7 @@ class Frozen:
 
 
 class Wrapper(Frozen):
-    """An environment that is another one, but for when its rewards arrive.
+    """An environment that is another one, except for when its rewards arrive.
 
     What is not said here is asked of ``env``.
     """

@@ -19,7 +19,7 @@ Floats = npt.NDArray[np.float64]
 LINKS = ("linear", "logistic")
 SHOWN = ("row", "table")
 _AVERAGED = 1000
-"""Over so many plays of key 0 the attributes means, variances and best are averages."""
+"""Over this many plays of key 0 the attributes means, variances and best are averages."""
 _STEEP = 3.0
 """The norm of a random logistic parameter: means from .05 to .95."""
 
@@ -107,7 +107,7 @@ class ContextualArms(Frozen):
         return other
 
     def context(self, play: int) -> Floats:
-        """What an agent is told of a play: a row, or a table with a row for each arm."""
+        """What an agent is given at a play: a row, or a table with a row for each arm."""
         x = self._at(play)[0]
         if self.theta.ndim == 1 or self.shown_as == "row":
             shown_row: Floats = x
@@ -199,7 +199,7 @@ def _counted(theta: Floats, n_arms: Any) -> int:
 
 
 def _check_means(theta: Floats) -> None:
-    """InvalidInput where some features would give a mean outside [0, 1], but for rounding."""
+    """InvalidInput where some features would give a mean outside [0, 1] by more than rounding."""
     for arm, row in enumerate(np.atleast_2d(theta)):
         reach, middle = float(np.linalg.norm(row[:-1])), float(row[-1])
         if middle - reach < -1e-9 or middle + reach > 1 + 1e-9:

@@ -71,7 +71,7 @@ class Stateful:
         column ``reward``; rewards in [0, 1] where the policy has ``unit_rewards``. ``context``: a
         column of contexts, or the names of columns of numbers that are one; of a policy of the rows
         of each context the features of what was played, and no ``arm`` is read. Each row counts as
-        a turn. Raises InvalidInput for a missing value, an arm that is none and a reward outside
+        a turn. Raises InvalidInput for a missing value, an unknown arm and a reward outside
         the range, with its row, the first being 1; nothing is learned then.
 
         Holds when: what was played did not depend on what it would pay, but by the columns given.

@@ -130,17 +130,17 @@ register(DiscountedThompsonRecord, Kernels(_init_pair, _largest, _count))
 
 
 class DiscountedUCB1(KernelPolicy):
-    """UCB1 that forgets: with every reward told, what was told before weighs ``discount`` less.
+    """UCB1 that forgets: with every reward, older ones weigh ``discount`` less.
 
         index_i = S_i/N_i + sqrt(c ln n / N_i),   n = sum_j N_j,   N_i = 0 first, ties to the lowest
-        N_i = sum over the rewards of arm i of discount^(rewards told since),   S_i likewise
+        N_i = sum over the rewards of arm i of discount^(rewards since),   S_i likewise
 
     ``UCB1(..., discount=0.999)`` makes one. Source: D-UCB, Garivier, Moulines 2011, where
     2B sqrt(xi ln n / N_i) with B = 1 is c = 4 xi; their theorem takes xi > 1/2, so c > 2. A turn
     without a reward, of a late one or a default play, forgets nothing: ours, and the same as
     theirs where every turn brings its reward at once. Open plays count in N_i as in ``UCB1``, each
     as 1. N_i and S_i are floats: arms that were told the same rewards at other times do not tie,
-    and the mean of an arm that was told one reward alone is that reward up to rounding.
+    and the mean of an arm that has one reward alone is that reward up to rounding.
 
     ``discount`` in (0, 1): 1/(1 - discount) is about how many rewards are remembered. ``n_arms``,
     ``arms`` and ``c`` as in ``UCB1``. Raises InvalidInput for others.
@@ -174,7 +174,7 @@ class DiscountedUCB1(KernelPolicy):
 
 
 class DiscountedThompson(KernelPolicy):
-    """Thompson sampling that forgets: what was told before weighs ``discount`` less.
+    """Thompson sampling that forgets: with every reward, older ones weigh ``discount`` less.
 
         theta_i ~ Beta(1 + S_i, 1 + F_i),   the largest plays
         S_i = sum over the rewards r of arm i of r discount^(rewards told since),   F_i of 1 - r

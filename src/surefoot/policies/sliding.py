@@ -120,7 +120,7 @@ class _Sliding(KernelPolicy):
 
 
 class SlidingUCB1(_Sliding):
-    """UCB1 that forgets: it knows the last ``window`` rewards it was told, and no others.
+    """UCB1 that forgets: it knows the last ``window`` rewards, and no others.
 
         index_i = S_i/N_i + sqrt(c ln n / N_i),   n = sum_j N_j,   N_i = 0 first, ties to the lowest
         N_i, S_i: count and sum of the rewards of arm i among the last ``window`` ones of all arms
@@ -173,7 +173,7 @@ class SlidingUCB1(_Sliding):
 
 
 class SlidingThompson(_Sliding):
-    """Thompson sampling that forgets: from the last ``window`` rewards it was told.
+    """Thompson sampling that forgets: it knows the last ``window`` rewards, and no others.
 
         theta_i ~ Beta(1 + S_i, 1 + N_i - S_i),   the largest plays, ties to the lowest arm
         N_i, S_i: rewards and successes of arm i among the last ``window`` ones of all arms

@@ -56,8 +56,8 @@ def goes_by_play(agent: Agent, environment: Any) -> bool:
     )
 
 
-def tells_contexts(environment: Any) -> bool:
-    """Whether agents are told something of each play."""
+def has_contexts(environment: Any) -> bool:
+    """Whether the environment has a context for each play."""
     return callable(getattr(environment, "context", None))
 
 
@@ -228,7 +228,7 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
             "leave 64 bits; give its floor fewer places, or none"
         )
-    rows = not agent.arms and agent.actions.numbered and tells_contexts(environment)
+    rows = not agent.arms and agent.actions.numbered and has_contexts(environment)
     if not agent.arms and not rows:
         raise InvalidInput(
             f"{who} plays points, or rows of a context; simulate needs one with a list of arms, "

@@ -14,7 +14,7 @@ from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.simulation.checks import default_mean, drifts, finite, tells_contexts
+from surefoot.simulation.checks import default_mean, drifts, finite, has_contexts
 from surefoot.simulation.loop import DEFAULT, SUMS, Ints, Trace, blank, lose
 
 
@@ -41,7 +41,7 @@ def drive(
     truth: Any = environment
     if hasattr(environment, "in_run"):
         truth = environment.in_run(key)
-    told = truth.context if tells_contexts(environment) and agent.contextual else _nothing
+    told = truth.context if has_contexts(environment) and agent.contextual else _nothing
     judge = _Judge(agent, truth, top)
     books, trace = agent.books, blank(len(checkpoints), len(judge.losses))
     least, below, spot = INT64_MAX, 0, 0
@@ -68,7 +68,7 @@ def drive(
 
 
 def _nothing(play: int) -> None:
-    """What a policy without contexts is told of a play."""
+    """What a policy without contexts is given at a play."""
 
 
 def _due(environment: Any, key: int, t: int) -> int:
