@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from learners import Hostile, Least, Mute, Scripted, snapshot
-from surefoot.agents.faults import LONGEST, told
+from surefoot.agents.faults import LONGEST, described
 from surefoot.errors import InvalidInput
 
 RICH = sf.RewardFloor(default=0.5, alpha=0.2, reserve=100)
@@ -190,8 +190,8 @@ def test_an_agent_without_faults_is_saved_as_before():
     ],
 )
 def test_a_fault_is_one_line_that_any_store_can_keep(error, line):
-    assert told(error) == line
-    assert told(ValueError("x" * 10**6)) == f"ValueError: {'x' * (LONGEST - 15)}..."
+    assert described(error) == line
+    assert described(ValueError("x" * 10**6)) == f"ValueError: {'x' * (LONGEST - 15)}..."
 
 
 def test_simulated_play_by_play_a_faulty_policy_keeps_its_floor():

@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
-from surefoot.agents.funding import SCARCE, exceeds, funder
+from surefoot.agents.funding import SCARCE, exceeds, funding_arm
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import stepwise
 from surefoot.simulation.plan import Plan
@@ -18,7 +18,7 @@ FLOOR = sf.RewardFloor(0.5, 0.1)
 BILLION = 10**9
 
 
-def naive_funder(plays, sums, waiting, value):
+def naive_funding_arm(plays, sums, waiting, value):
     """The first arm of the largest smoothed mean above the default's value, in fractions."""
     smoothed = [
         Fraction(S + value * (1 + out), N + 1 + out)
@@ -36,8 +36,8 @@ def test_the_arm_is_that_of_exact_fractions(arms, value):
     plays = [N for N, _, _ in arms]
     sums = [share * N // 20 for N, share, _ in arms]
     waiting = [out for _, _, out in arms]
-    told = plays, sums, waiting
-    assert funder(told, value, range(len(arms))) == naive_funder(*told, value)
+    tally = plays, sums, waiting
+    assert funding_arm(tally, value, range(len(arms))) == naive_funding_arm(*tally, value)
 
 
 whole = st.integers(0, 2**60) | st.integers(0, 50)

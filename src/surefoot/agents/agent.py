@@ -17,7 +17,7 @@ from surefoot._types import Default, JsonObject, Number, Seed
 from surefoot.agents import open_plays, policy_checks
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.draws import Draws
-from surefoot.agents.faults import DEFAULT, RAISE, told
+from surefoot.agents.faults import DEFAULT, RAISE, described
 from surefoot.agents.funding import Earnings
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
@@ -325,7 +325,7 @@ class Agent:
     def failed(self, error: Exception) -> str:
         """Count a fault of the policy, after which the agent goes on; returns what it says."""
         self.faults += 1
-        self.last_fault = told(error)
+        self.last_fault = described(error)
         return self.last_fault
 
     def _drawn(self, number: int, outcome: Outcome) -> None:

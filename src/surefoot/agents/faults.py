@@ -11,12 +11,12 @@ played."""
 LONGEST = 200
 
 
-def told(error: Exception) -> str:
+def described(error: Exception) -> str:
     """An error of a policy as one short line, without a password, that any store can keep.
 
-    >>> told(ValueError("no model yet"))
+    >>> described(ValueError("no model yet"))
     'ValueError: no model yet'
-    >>> told(KeyError())
+    >>> described(KeyError())
     'KeyError'
     """
     name = type(error).__name__

@@ -27,30 +27,30 @@ if TYPE_CHECKING:
 SCARCE = 20
 """Holds; measured, see benchmarks/FUND.md."""
 PLAYS, SUM, OPEN = range(3)
-"""The rows of what was told: N, S and O, one entry an arm."""
+"""The rows of a tally: N, S and O, one entry an arm."""
 
 
-def untold(n_arms: int) -> tuple[list[int], list[int], list[int]]:
+def empty_tally(n_arms: int) -> tuple[list[int], list[int], list[int]]:
     """Before the first play."""
     return [0] * n_arms, [0] * n_arms, [0] * n_arms
 
 
 @jittable
-def funder(told: Any, value: int, arms: Sequence[int]) -> int:
+def funding_arm(tally: Any, value: int, arms: Sequence[int]) -> int:
     """The arm that is played for its earnings; -1 where none has earned more than the default.
 
     ``value``: mu0 in units.
 
-    >>> funder(([2, 9, 0], [2, 8, 0], [0, 0, 3]), 0, range(3))
+    >>> funding_arm(([2, 9, 0], [2, 8, 0], [0, 0, 3]), 0, range(3))
     1
-    >>> funder(([2, 9], [1, 4], [0, 0]), 1, range(2))
+    >>> funding_arm(([2, 9], [1, 4], [0, 0]), 1, range(2))
     -1
     """
     chosen, top, of = -1, 0, 1
     for k in arms:
-        if told[SUM][k] > value * told[PLAYS][k]:  # then so is the smoothed mean
-            smoothed = told[SUM][k] + value * (1 + told[OPEN][k])
-            count = told[PLAYS][k] + 1 + told[OPEN][k]
+        if tally[SUM][k] > value * tally[PLAYS][k]:  # then so is the smoothed mean
+            smoothed = tally[SUM][k] + value * (1 + tally[OPEN][k])
+            count = tally[PLAYS][k] + 1 + tally[OPEN][k]
             if chosen < 0 or exceeds(smoothed, count, top, of):
                 chosen, top, of = k, smoothed, count
     return chosen
@@ -76,10 +76,10 @@ def exceeds(a: int, b: int, c: int, d: int) -> bool:
 
 
 @jittable
-def tell(told: Any, k: int, units: int) -> None:
+def count_reward(tally: Any, k: int, units: int) -> None:
     """A reward of arm k came."""
-    told[PLAYS][k] += 1
-    told[SUM][k] += units
+    tally[PLAYS][k] += 1
+    tally[SUM][k] += units
 
 
 class Earnings:
@@ -87,8 +87,8 @@ class Earnings:
 
     >>> earned = Earnings([0, 0], [0, 0])
     >>> earned.take(1, 8)
-    >>> earned.funder(7, range(2), still_open=[]), earned.funder(8, range(2), still_open=[])
-    (1, -1)
+    >>> [earned.funding_arm(value, range(2), still_open=[]) for value in (7, 8)]
+    [1, -1]
     """
 
     def __init__(self, plays: list[int], sums: list[int]) -> None:
@@ -101,7 +101,7 @@ class Earnings:
 
     def take(self, arm: int, units: int) -> None:
         """A reward of an arm came."""
-        tell((self.plays, self.sums), arm, units)
+        count_reward((self.plays, self.sums), arm, units)
 
     def booked(self, arm: int, books: Books, number: int) -> None:
         """The reward of a play of an arm was booked; above r_max it counts as that."""
@@ -109,12 +109,12 @@ class Earnings:
         assert units is not None
         self.take(arm, min(units, books.high))
 
-    def funder(self, value: int, arms: Sequence[int], still_open: Iterable[int]) -> int:
-        """As ``funder``; ``still_open``: the arm of each open play."""
+    def funding_arm(self, value: int, arms: Sequence[int], still_open: Iterable[int]) -> int:
+        """As ``funding_arm``; ``still_open``: the arm of each open play."""
         waiting = [0] * len(self.plays)
         for arm in still_open:
             waiting[arm] += 1
-        return funder((self.plays, self.sums, waiting), value, arms)
+        return funding_arm((self.plays, self.sums, waiting), value, arms)
 
 
 def check_fund(policy: Policy, floor: Floor) -> None:

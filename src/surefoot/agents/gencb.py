@@ -151,10 +151,10 @@ class GenCB(Agent):
     def _turn(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """The policy's turn: its choice, or the default where that is the better one."""
         arm, score = self.ask(context, allowed)
-        funder = -1 if self.earned is None else self._funder(self.earned, allowed, terms)
-        if funder >= 0:
-            choice = self._choice(funder, None)
-            return self.new_play(funder, choice.arm, Reason.FUNDING, terms, choice)
+        funds = -1 if self.earned is None else self._funding_arm(self.earned, allowed, terms)
+        if funds >= 0:
+            choice = self._choice(funds, None)
+            return self.new_play(funds, choice.arm, Reason.FUNDING, terms, choice)
         rival = None
         if self.default_competes and (self.even is None or self.books.two_valued):
             rival = self.default_score(terms)
@@ -164,14 +164,14 @@ class GenCB(Agent):
         index = arm if isinstance(arm, int) else 0  # of what has no number
         return self.new_play(index, choice.arm, SLACK_OK, terms, choice)
 
-    def _funder(self, earned: Earnings, allowed: Sequence[int] | None, terms: Terms) -> int:
+    def _funding_arm(self, earned: Earnings, allowed: Sequence[int] | None, terms: Terms) -> int:
         """The arm to be played for its earnings; -1: the policy's turn stands."""
         books = self.books
         if terms.high is not None or books.account.available >= SCARCE * terms.hold:
             return -1
         arms = range(len(self.arms)) if allowed is None else allowed
         waiting = self._waiting if self.waiting is None else self.waiting
-        return earned.funder(terms.value, arms, waiting())
+        return earned.funding_arm(terms.value, arms, waiting())
 
     def _waiting(self) -> list[int]:
         """The arm of each play whose reward is still to come."""

@@ -11,7 +11,7 @@ import numpy as np
 from surefoot._exact import INT64_MAX, PLAYS, shown
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent
-from surefoot.agents.funding import untold
+from surefoot.agents.funding import empty_tally
 from surefoot.agents.policy_checks import seeded
 from surefoot.environments import Environment
 from surefoot.environments._timing import AT_ONCE
@@ -231,7 +231,7 @@ class Plan:
         key, own, state = self._start(path, run, engine, registry.init)
         ring = min(timing.high, self.horizon) + 1
         out = waiting.queue(ring, int(registry.width(path.policy)), engine.array)
-        told = tuple(map(engine.array, untold(environment.n_arms)))
+        tally = tuple(map(engine.array, empty_tally(environment.n_arms)))
         books = engine.array([0, 0, agent.floor.open().account.reserve, INT64_MAX, 0, 0, 0])
         losses = engine.array([0.0] * (SUMS + drifts(environment)))
         trace = blank(len(self.checkpoints), len(losses))
@@ -240,8 +240,8 @@ class Plan:
                 raise stepwise.Stopped
             with _naming(path.kind):
                 engine.go(
-                    seat, world, path.policy, state, environment.record, key, own, out, told, books,
-                    losses, self.checkpoints, trace, int(books[T]) + BLOCK,
+                    seat, world, path.policy, state, environment.record, key, own, out, tally,
+                    books, losses, self.checkpoints, trace, int(books[T]) + BLOCK,
                 )  # fmt: skip
         return trace
 

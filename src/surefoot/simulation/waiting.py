@@ -3,8 +3,8 @@
 Where rewards come late, arms drift, or the agent looks at its slack (``GenCB(fund=True)``), no base
 path can be shared: gate, turn, arrivals and books of one agent are taken play by play. As in
 ``loop``, this is plain Python on plain lists, and numba compiles the same text. An exploration
-keeps its hold until its reward arrives; rewards that arrive behind one play are told in the order
-of their decisions; a default play is reported at once. What ``stepwise`` drives does the same.
+keeps its hold until its reward arrives; those that arrive after the same play are learned in the
+order of their decisions; a default play is reported at once. ``stepwise`` does the same.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from surefoot._jit import jittable
-from surefoot.agents.funding import OPEN, SCARCE, funder, tell
+from surefoot.agents.funding import OPEN, SCARCE, count_reward, funding_arm
 from surefoot.environments._timing import Timing, arrival, best_at, draw_at, mean_at
 from surefoot.kernels.registry import best, member, opened, update, width
 from surefoot.simulation.loop import (
@@ -46,7 +46,7 @@ class Seat(NamedTuple):
     funds: int
     """1: it plays what has earned most while its slack is scarce."""
     hears: int
-    """1: its policy is told of open plays."""
+    """1: its policy hears of open plays."""
     terms: Terms
     scale: Scale
     rival: float
@@ -92,12 +92,12 @@ def queue(size: int, across: int, array: Any) -> Queue:
 
 def go(
     seat: Seat, world: World, policy: Any, state: Any, environment: Any, key: int, own: int,
-    out: Queue, told: Any, books: IntRow, losses: FloatRow, checkpoints: IntRow, trace: Trace,
+    out: Queue, tally: Any, books: IntRow, losses: FloatRow, checkpoints: IntRow, trace: Trace,
     until: int,
 ) -> None:  # fmt: skip
     """Make the plays up to number ``until``, and no more than the last checkpoint.
 
-    ``policy`` and ``environment`` are parameter records, whose class picks the kernels; ``told``:
+    ``policy`` and ``environment`` are parameter records, whose class picks the kernels; ``tally``:
     see ``agents.funding``. ``books``: the columns of ``loop`` and the policy's clock.
     """
     _, _, hold, deposit = seat.terms
@@ -108,7 +108,7 @@ def go(
         k = -1
         if seat.gate == UNGUARDED or slack >= hold:
             m += 1
-            k = turn(seat, world, policy, state, own, told, slack, m)
+            k = turn(seat, world, policy, state, own, tally, slack, m)
         top = max(best_at(environment, world.means, world.best, t), seat.default)
         if k < 0:
             slack += deposit
@@ -117,9 +117,9 @@ def go(
                 losses[DEFAULT] += top - seat.default
         else:
             slack -= hold
-            leave(seat, policy, state, key, world.timing, out, told, k, m, t, checkpoints[-1])
+            leave(seat, policy, state, key, world.timing, out, tally, k, m, t, checkpoints[-1])
             see(world, policy, state, environment, k, t, top, losses)
-        slack += arrive(seat, policy, state, environment, key, out, told, t)
+        slack += arrive(seat, policy, state, environment, key, out, tally, t)
         books[LEAST] = min(books[LEAST], slack)
         if slack < 0:
             books[BELOW] += 1
@@ -135,13 +135,13 @@ def go(
 
 @jittable
 def turn(
-    seat: Seat, world: World, policy: Any, state: Any, own: int, told: Any, slack: int, m: int
+    seat: Seat, world: World, policy: Any, state: Any, own: int, tally: Any, slack: int, m: int
 ) -> int:
     """The policy's turn m: the arm played, 0 for a super arm, -1 where the default is better."""
     arms = range(len(world.means))
     k, score = best(policy, state, m, own, None, arms)
     if seat.funds == 1 and slack < SCARCE * seat.terms[2]:
-        earner = funder(told, seat.terms[0], arms)
+        earner = funding_arm(tally, seat.terms[0], arms)
         if earner >= 0:
             return earner
     return int(k) if score > seat.rival else -1  # so a tie goes to the default
@@ -149,7 +149,7 @@ def turn(
 
 @jittable
 def leave(
-    seat: Seat, policy: Any, state: Any, key: int, timing: Timing, out: Queue, told: Any, k: int,
+    seat: Seat, policy: Any, state: Any, key: int, timing: Timing, out: Queue, tally: Any, k: int,
     m: int, t: int, horizon: int,
 ) -> None:  # fmt: skip
     """Play t was given out: the policy hears of it, and it joins those that are due with it."""
@@ -163,7 +163,7 @@ def leave(
             break
         if seat.hears == 1:
             opened(policy, state, e, 1)
-        told[OPEN][e] += 1
+        tally[OPEN][e] += 1
     due = arrival(timing, key, t)
     if due > horizon:  # it stays open
         return
@@ -177,7 +177,7 @@ def leave(
 
 @jittable
 def arrive(
-    seat: Seat, policy: Any, state: Any, environment: Any, key: int, out: Queue, told: Any, t: int
+    seat: Seat, policy: Any, state: Any, environment: Any, key: int, out: Queue, tally: Any, t: int
 ) -> int:
     """Tell the policy the rewards due behind play t; returns what they add to the slack."""
     size = len(out.first)
@@ -186,14 +186,14 @@ def arrive(
     out.first[spot] = -1
     gained = 0
     while slot >= 0:
-        gained += settle(seat, policy, state, environment, key, out, told, slot)
+        gained += settle(seat, policy, state, environment, key, out, tally, slot)
         slot = out.behind[slot]
     return gained
 
 
 @jittable
 def settle(
-    seat: Seat, policy: Any, state: Any, environment: Any, key: int, out: Queue, told: Any,
+    seat: Seat, policy: Any, state: Any, environment: Any, key: int, out: Queue, tally: Any,
     slot: int,
 ) -> int:  # fmt: skip
     """One exploration gets its rewards; returns what they and its hold add to the slack."""
@@ -206,7 +206,7 @@ def settle(
             break
         units = units_of(seat.scale, draw_at(environment, key, out.turns[slot], e, out.plays[slot]))
         update(policy, state, e, policy_reward(seat.scale, units))
-        tell(told, e, units)
+        count_reward(tally, e, units)
         reward += units
     for i in range(across):
         e = out.arms[start + i]
@@ -214,7 +214,7 @@ def settle(
             break
         if seat.hears == 1:
             opened(policy, state, e, -1)
-        told[OPEN][e] -= 1
+        tally[OPEN][e] -= 1
     _, floor, hold, _ = seat.terms
     return reward - floor + hold
 
