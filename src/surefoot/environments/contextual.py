@@ -44,9 +44,9 @@ class ContextualArms(Frozen):
 
     >>> env = ContextualArms([[0.5, 0.5], [-0.5, 0.5]])
     >>> [env.context(play).tolist() for play in (1, 2)]
-    [[-1.0, 1.0], [1.0, 1.0]]
+    [[1.0, 1.0], [-1.0, 1.0]]
     >>> [env.value(arm, play=1) for arm in range(2)], env.best_at(1), env.best
-    ([0.0, 1.0], 1.0, 1.0)
+    ([1.0, 0.0], 1.0, 1.0)
 
     Holds when: features come independently of what was played. Does not hold when: the default's
     worth depends on them: its known value is one for all plays.
