@@ -365,6 +365,8 @@ class CombLinTS(Sampler, C2UCB):
     >>> from surefoot.oracles import TopK
     >>> CombLinTS([[1, 0], [0, 1]], TopK(1)).scale
     0.5
+
+    Holds when: as for ``LinTS``, and the oracle is exact. Does not hold when: as there.
     """
 
     kernel_methods = C2UCB.kernel_methods
