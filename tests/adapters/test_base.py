@@ -54,6 +54,13 @@ def test_what_is_no_arm_is_a_fault(answer):
     assert agent.select().reason is sf.Reason.POLICY_FAULT
 
 
+@pytest.mark.parametrize("answer", [0, 2, "a", True, np.True_, float("nan"), None, np.zeros(2)])
+def test_an_answer_that_is_no_label_is_a_fault_though_it_is_the_number_of_an_arm(answer):
+    rule = Called(lambda *_: answer, arms=[1, 10, 20])
+    agent = sf.GenCB(rule, FLOOR, on_fault="default")
+    assert agent.select().fault.startswith("InvalidInput: choose returned ")
+
+
 @pytest.mark.parametrize(
     ("make", "says"),
     [
@@ -66,8 +73,12 @@ def test_what_is_no_arm_is_a_fault(answer):
         (lambda: BayesianBandits(3), r"^agent = 3 must be an agent"),
         (lambda: ScikitLearn(Ridge(), n_arms=2), r"^estimator = Ridge\(\) must .* partial_fit"),
         (lambda: ScikitLearn(SGDClassifier(), n_arms=2), r"has no predict_proba"),
+        (lambda: Called(max, n_arms=2, time_limit="5"), r"^time_limit = '5' must be"),
         (lambda: ScikitLearn(SGDRegressor(), n_arms=2, epsilon=2), r"^epsilon = 2 must"),
-        (lambda: VowpalWabbit("--oaa 3", n_arms=2), r"^options = '--oaa 3' must have"),
+        (lambda: ScikitLearn(SGDRegressor(), n_arms=2, epsilon="a"), r"^epsilon = 'a' must"),
+        (lambda: ScikitLearn(SGDRegressor(), n_arms=2, replicates=2.5), r"replicates = 2\.5 be"),
+        (lambda: VowpalWabbit(None, n_arms=2), r"^options = None must"),
+        (lambda: VowpalWabbit("--oaa 3", n_arms=2), r"^options = '--oaa 3' must"),
     ],
 )  # fmt: skip
 def test_what_cannot_work_is_refused(make, says):

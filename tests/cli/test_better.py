@@ -64,7 +64,8 @@ def test_the_same_command_again_draws_alone_and_says_the_same(made, tmp_path):
     [
         (["--runs", "0"], "runs = 0 must be"),
         (["--horizon", "1"], "horizon = 1 must be >= 2"),
-        (["--instances", "-1"], "instances = -1 must be an int >= 0"),
+        (["--instances", "-1"], "instances = -1 must be an int from 0 to 1000"),
+        (["--instances", "1001"], "instances = 1001 must be an int from 0 to 1000"),
         (["--seed", "-1"], "seed = -1 must be >= 0"),
         (["--runs", "1", "--runs", "2"], "--runs is given 2 times"),
         (["--resume"], "No such option: --resume"),
@@ -85,3 +86,15 @@ def test_another_seed_is_refused_in_the_same_folder(made):
     assert refused.exit_code == 2
     assert "already holds better.json; replace it with --overwrite" in refused.stderr
     assert (out / "better.json").read_bytes() == before
+
+
+def test_ctrl_c_before_a_run_is_finished_in_all_panels_says_that_there_is_nothing_to_show(tmp_path):
+    def stopped(*_):
+        yield "running", 0, 10
+        raise KeyboardInterrupt
+
+    with mock.patch.object(BetterRuns, "steps", stopped):
+        done = CliRunner().invoke(app, ["study", "better", "--out", str(tmp_path / "out")])
+    assert (done.exit_code, done.stdout) == (130, "")
+    assert "stopped: 0 of 10 runs are finished" in done.stderr
+    assert "nothing to show yet" in done.stderr

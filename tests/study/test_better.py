@@ -126,7 +126,7 @@ def test_a_damaged_run_is_named(tmp_path):
         ({"runs": 0}, r"runs = 0 must be"),
         ({"seed": -1}, r"seed = -1 must be >= 0"),
         ({"horizon": 1}, r"horizon = 1 must be >= 2"),
-        ({"instances": -1}, r"instances = -1 must be an int >= 0"),
+        ({"instances": -1}, r"instances = -1 must be an int from 0 to 1000"),
     ],
 )
 def test_a_wrong_setting_is_refused(changed, said):

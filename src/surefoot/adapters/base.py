@@ -5,6 +5,7 @@ from __future__ import annotations
 import copy
 import time
 from collections.abc import Callable, Iterable
+from numbers import Real
 from typing import Any, ClassVar
 
 import numpy as np
@@ -39,7 +40,7 @@ class Adapter:
     ) -> None:
         self.arms: tuple[Label, ...] = arm_labels(n_arms, arms)
         self.n_arms = len(self.arms)
-        if time_limit is not None and not time_limit > 0:
+        if time_limit is not None and not (is_number(time_limit) and time_limit > 0):
             raise InvalidInput(
                 f"time_limit = {shown(time_limit)} must be a number of seconds above 0, or None"
             )
@@ -116,6 +117,15 @@ class Adapter:
         read(self.learner, state["learner"], f"the learner of {type(self).__name__}")
         self.firsts, self.asked = dict(state["firsts"]), list(state["asked"])
         self.seeded = state["seeded"]
+
+
+def is_number(value: Any) -> bool:
+    """Whether a setting is a plain number.
+
+    >>> is_number(0.5), is_number(True), is_number("0.5")
+    (True, False, False)
+    """
+    return isinstance(value, Real) and not isinstance(value, bool)
 
 
 def reseed(generator: np.random.Generator, seed: int) -> None:

@@ -51,12 +51,20 @@ class Called(Adapter):
     def choose(self, context: Any, rng: np.random.Generator) -> Any:
         """The number of the arm whose label the function returns."""
         label = self.learner[0](context, rng)
-        try:
-            return label if isinstance(label, bool) else self.arms.index(label)
-        except ValueError:
-            return label  # the agent says what is wrong with it
+        number = None if isinstance(label, bool | np.bool_) else _place(label, self.arms)
+        if number is None:  # as a number it might be another arm's
+            few = ", ".join(map(repr, self.arms[:8])) + (", ..." if self.n_arms > 8 else "")
+            raise InvalidInput(f"choose returned {shown(label)}, and the arms are {few}")
+        return number
 
     def teach(self, arm: int, reward: float, context: Any) -> None:
         """Tell the function one reward, by the arm's label."""
         if self.learner[1] is not None:
             self.learner[1](self.arms[arm], reward, context)
+
+
+def _place(label: Any, arms: tuple[Any, ...]) -> int | None:
+    try:
+        return arms.index(label)
+    except ValueError:  # it is none of them, or an array
+        return None

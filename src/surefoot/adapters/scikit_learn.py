@@ -13,7 +13,7 @@ from surefoot._exact import one_of, shown
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
 from surefoot.adapters._estimators import Replicates
-from surefoot.adapters.base import Adapter
+from surefoot.adapters.base import Adapter, is_number
 from surefoot.errors import InvalidInput
 
 
@@ -54,7 +54,8 @@ class ScikitLearn(Adapter):
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         one_of(explore, "explore", ("epsilon", "bootstrap"))
-        if not 0 <= epsilon <= 1 or not replicates >= 1:
+        whole = isinstance(replicates, int | np.integer) and not isinstance(replicates, bool)
+        if not (is_number(epsilon) and 0 <= epsilon <= 1 and whole and replicates >= 1):
             raise InvalidInput(
                 f"epsilon = {shown(epsilon)} must lie in 0..1, and replicates = "
                 f"{shown(replicates)} be an int above 0"

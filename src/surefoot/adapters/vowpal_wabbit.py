@@ -10,6 +10,7 @@ from typing import Any
 
 import numpy as np
 
+from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.adapters._workspace import Model, Waiting, example
 from surefoot.adapters.base import Adapter
@@ -43,8 +44,10 @@ class VowpalWabbit(Adapter):
         time_limit: float | None = None,
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
-        if "--cb_explore_adf" not in options:
-            raise InvalidInput(f"options = {options!r} must have --cb_explore_adf")
+        if not isinstance(options, str) or "--cb_explore_adf" not in options:
+            raise InvalidInput(
+                f"options = {shown(options)} must be a command line with --cb_explore_adf"
+            )
         self.learned = False
         self.drawn = "", 0.0
         """The last answer and its chance."""

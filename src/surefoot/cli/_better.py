@@ -72,8 +72,9 @@ def better(
       surefoot study better --problem cmab --runs 5 --horizon 5000
           a quick look
 
-    Ctrl-C keeps the finished runs and shows them. The same command goes on,
-    and so does one with another --runs, --problem or --instances.
+    Ctrl-C keeps the finished runs, and shows those that are finished in all
+    panels of a problem. The same command goes on, and so does one with
+    another --runs, --problem or --instances.
     """
     from surefoot.study.better import Better, BetterRuns
     from surefoot.study.experiment import write_better
@@ -91,6 +92,8 @@ def better(
     with drawing(1, "figure") as drawn:
         summary = write_better(study)
         drawn()
+    if not summary["families"]:
+        tell("nothing to show yet: those runs count that are finished in all panels of a problem")
     echo_json(to_json(summary)) if as_json else _show(summary, out)
     if stopped:
         raise typer.Exit(130)

@@ -35,6 +35,7 @@ SEED = 20261129
 """Not used while any policy was made or tuned."""
 RUNS = 50
 INSTANCES = 16
+MOST_INSTANCES = 1_000
 INSTANCE_RUNS = 10
 """Of each fresh instance; less where the study itself has less."""
 DIMENSIONS = (5, 7, 9)
@@ -139,8 +140,11 @@ class Better:
             if problem not in PROBLEMS:
                 known = ", ".join(PROBLEMS)
                 raise InvalidInput(f"problem = {problem!r} must be one of {known}")
-        if isinstance(instances, bool) or not isinstance(instances, int) or instances < 0:
-            raise InvalidInput(f"instances = {instances!r} must be an int >= 0")
+        whole = isinstance(instances, int) and not isinstance(instances, bool)
+        if not whole or not 0 <= instances <= MOST_INSTANCES:
+            raise InvalidInput(
+                f"instances = {instances!r} must be an int from 0 to {MOST_INSTANCES}"
+            )
         self.problems = [problem for problem in PROBLEMS if problem in problems]
         if not self.problems:
             raise InvalidInput("problems = () must name at least one")
