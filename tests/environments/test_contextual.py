@@ -94,6 +94,7 @@ def test_what_it_says_of_itself_is_an_average_over_plays():
         ({"theta": [[0.2, 0.5], [0.6, 0.5]]}, r"theta\[1\] gives means from -0.1 to 1.1"),
         ({"theta": [0.6, 0.5], "n_arms": 3}, "theta gives means from -0.1 to 1.1"),
         ({"theta": [0.2, 0.5]}, "n_arms = None must be an int >= 1"),
+        ({"theta": [0.2, 0.5], "n_arms": 10**9}, "n_arms = 1000000000 with 2 features each"),
         ({"theta": [0.2, 0.5], "n_arms": True}, "n_arms = True must be an int >= 1"),
         ({"theta": ROWS, "n_arms": 4}, "n_arms = 4, but theta has 3 rows"),
         ({"theta": ROWS, "link": "probit"}, "link = 'probit' must be one of"),

@@ -20,6 +20,8 @@ LINKS = ("linear", "logistic")
 SHOWN = ("row", "table")
 _AVERAGED = 1000
 """Over this many plays of key 0 the attributes means, variances and best are averages."""
+_MOST = 100_000
+"""Numbers in the table of a play; the averages hold so many a play, and take a gigabyte then."""
 _STEEP = 3.0
 """The norm of a random logistic parameter: means from .05 to .95."""
 
@@ -192,6 +194,11 @@ def _counted(theta: Floats, n_arms: Any) -> int:
     if theta.ndim == 1 and not (whole and n_arms >= 1):
         raise InvalidInput(
             f"n_arms = {shown(n_arms)} must be an int >= 1: theta is one parameter for all arms"
+        )
+    if theta.ndim == 1 and n_arms * len(theta) > _MOST:
+        raise InvalidInput(
+            f"n_arms = {shown(n_arms)} with {len(theta)} features each makes tables of more than "
+            f"{_MOST} numbers; give fewer arms"
         )
     if theta.ndim == 2 and n_arms is not None and n_arms != len(theta):
         raise InvalidInput(f"n_arms = {shown(n_arms)}, but theta has {len(theta)} rows; leave it")

@@ -140,8 +140,8 @@ class Better:
             if problem not in PROBLEMS:
                 known = ", ".join(PROBLEMS)
                 raise InvalidInput(f"problem = {problem!r} must be one of {known}")
-        whole = isinstance(instances, int) and not isinstance(instances, bool)
-        if not whole or not 0 <= instances <= MOST_INSTANCES:
+        counted = isinstance(instances, int) and not isinstance(instances, bool)
+        if not counted or not 0 <= instances <= MOST_INSTANCES:
             raise InvalidInput(
                 f"instances = {instances!r} must be an int from 0 to {MOST_INSTANCES}"
             )
