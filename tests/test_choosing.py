@@ -154,6 +154,7 @@ def test_the_window_is_a_quarter_of_what_means_last_but_room_for_every_arm():
     assert "window=2500)" in sf.recommend(8, drift=True).call
     assert "window=500)" in sf.recommend(8, drift=2_003).call
     assert "window=80)" in sf.recommend(8, drift=4).call
+    assert "window=1000000)" in sf.recommend(8, drift=10**30).call  # the widest that there is
 
 
 @pytest.mark.parametrize(

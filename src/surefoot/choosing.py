@@ -30,6 +30,7 @@ from surefoot.policies import (
     Ridge,
     Thompson,
 )
+from surefoot.policies.sliding import WIDEST
 
 REWARDS = ("binary", "bounded")
 SCARCE = 0.02
@@ -345,7 +346,7 @@ def _of_arms(asked: _Asked, n_arms: int) -> Recommendation:
             MVUCB(n_arms, rho), f"MVUCB(n_arms={n_arms}, rho={rho!r})", _SPREAD, ROWS[SPREAD]
         )
     if asked.lasting < math.inf:
-        window = max(int(asked.lasting) // 4, 10 * n_arms)
+        window = min(max(int(asked.lasting) // 4, 10 * n_arms), WIDEST)
         return Recommendation(
             UCB1(n_arms, c=NARROW, window=window),
             f"UCB1(n_arms={n_arms}, c={NARROW}, window={window})", _DRIFT, ROWS[DRIFTING],
