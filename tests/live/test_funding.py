@@ -1,6 +1,7 @@
 """A live agent that funds itself by what pays: as in memory, wherever the ledger is read."""
 
 import surefoot as sf
+from leased import opened
 from surefoot.live import MemoryStore
 from surefoot.live.fold import Fold
 
@@ -84,3 +85,21 @@ def test_arms_that_are_added_have_paid_nothing():
         restored = Fold("default", None)
         restored.restore(live._engine.fold.state())
         assert restored.agent.earned.sums == live._engine.fold.agent.earned.sums
+
+
+def test_under_a_lease_the_plays_that_wait_are_counted_as_in_the_ledger(tmp_path):
+    store = MemoryStore()
+    rich = sf.GenCB(sf.UCB1(3), sf.RewardFloor(0.5, 0.1, reserve=99), 0, fund=True)
+    with sf.Live(rich, store) as live, opened(store, tmp_path, rich) as leased:
+        before = live.select_many([{}, {}])
+        plays = leased.select_many([{}, {}, {}])
+        assert plays[0].lease is not None
+        branch = leased._worker._local
+        arms = [play.index for play in (*before, *plays)]
+        assert branch.agent.waiting() == arms
+        leased.update(before[0].id, 1)
+        leased.expire(plays[0])
+        assert branch.agent.waiting() == [arms[1], *arms[3:]]
+        leased.flush()
+        assert leased._worker._local.agent.waiting() == [arms[1], *arms[3:]]
+        assert leased._engine.fold._open_arms() == [arms[1], *arms[3:]]

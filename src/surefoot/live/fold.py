@@ -83,6 +83,8 @@ class Fold:
         self.waiting: dict[str, OpenPlay] = {}
         self.counted = set[str]()
         """The explorations that the policy counts as open, where it is told of them."""
+        self.lent: dict[str, int] = {}
+        """Of a lease's copy, whose plays are kept elsewhere: the arm of each that waits."""
         self.removed: set[int] = set()
         self.endowments: dict[str, list[Any]] = {}
         """The changes of the reserve that have an id, by id."""
@@ -200,6 +202,7 @@ class Fold:
             copied.earned = agent.earned.copied(len(agent.arms))
         twin._keep(copied, Account(posted=rights))
         twin.counted = set(self.counted)
+        twin.lent = {play: self.waiting[play].number for play in self._explored()}
         twin.books.counters |= {
             name: self.books.counters[name] for name in ("pending", "unreported")
         }
@@ -215,7 +218,8 @@ class Fold:
 
     def _open_arms(self) -> list[int]:
         """The arm of each play whose reward is still to come."""
-        return [play.number for play in self.waiting.values() if play.explores]
+        here = (play.number for play in self.waiting.values() if play.explores)
+        return [*here, *self.lent.values()]
 
     def apply(self, entry: Entry, done: bool = False) -> None:
         """Take the next entry; ``done``: only counts and totals still have to change.

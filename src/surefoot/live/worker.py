@@ -375,12 +375,14 @@ class Worker:
         )  # fmt: skip
         step = {"kind": kind, "play": play_id, "payload": payload, "version": local.version}
         row = decided(play_id, local.experiment, 0, kind, payload)
-        known = Known(row, local.open_play(entry), entry)
+        known, name = Known(row, local.open_play(entry), entry), ids.public_id(play_id, payload)
         try:
-            local.tell_open(ids.public_id(play_id, payload), known.play)
+            local.tell_open(name, known.play)
         except BaseException:
             local.lose()
             raise
+        if known.play.explores:
+            local.lent[name] = known.play.number
         return step, known, entry
 
     def _found(self, name: str) -> tuple[PlayRow, Entry] | None:
@@ -543,6 +545,7 @@ def _learn(local: Fold, name: str, booked: Booked, unsure: bool = False) -> None
         elif line.kind == "default.valued":
             local.drawn(line.payload)
         if line.kind in CLOSED:
+            local.lent.pop(name, None)
             local.tell_closed(name, play)
 
 
