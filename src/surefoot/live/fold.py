@@ -202,7 +202,7 @@ class Fold:
             copied.earned = agent.earned.copied(len(agent.arms))
         twin._keep(copied, Account(posted=rights))
         twin.counted = set(self.counted)
-        twin.lent = {play: self.waiting[play].number for play in self._explored()}
+        twin.lent = {name: play.number for name, play in self.waiting.items() if play.explores}
         twin.books.counters |= {
             name: self.books.counters[name] for name in ("pending", "unreported")
         }
