@@ -239,3 +239,15 @@ def test_compiled_it_is_the_same():
     assert runs[1].engines == {"fund": "compiled by play", "blind": "compiled"}
     mean = {name: runs[1].summary()[name]["default_plays"]["mean"] for name in agents}
     assert mean["fund"] < mean["blind"]
+
+
+@pytest.mark.parametrize("settings", [{"default": (0.4, 0.6)}, {"checkpoint": 5}])
+def test_a_change_to_a_floor_without_one_known_default_at_every_play_is_refused(settings, tmp_path):
+    agent = sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.1, reserve=5), seed=0, fund=True)
+    floor = agent.floor
+    with pytest.raises(InvalidInput, match="fund = True"):
+        agent.change(**settings)
+    assert agent.floor == floor
+    agent.change(default=0.6, alpha=0.2)
+    agent.save(tmp_path / "agent.json")
+    assert sf.load(tmp_path / "agent.json").floor == agent.floor

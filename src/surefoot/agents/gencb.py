@@ -16,7 +16,7 @@ from surefoot.agents.funding import SCARCE, Earnings, check_fund
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.policy_checks import seeded
 from surefoot.errors import InvalidInput
-from surefoot.floors import Floor, State, Terms
+from surefoot.floors import Floor, RewardFloor, State, Terms
 from surefoot.policies.base import Policy
 
 # Module-level names: before Python 3.12 an enumeration's members are slow to look up.
@@ -132,6 +132,12 @@ class GenCB(Agent):
         fresh = self.from_config(self.config(), self.floor, policy)
         fresh.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
         return fresh
+
+    def change(self, **settings: Any) -> None:
+        """As ``Agent.change``; InvalidInput too for a floor under which ``fund`` cannot compare."""
+        if self.earned is not None and isinstance(self.floor, RewardFloor):
+            check_fund(self.policy, self.floor.changed(**settings))  # else no file of it is loaded
+        super().change(**settings)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):
