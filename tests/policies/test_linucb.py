@@ -207,6 +207,7 @@ def test_a_bad_call_changes_nothing(kind, call, message):
         ({"arms": [[1]], "dim": 1}, "give exactly one"),
         ({"dim": 0, "feature_bound": 1}, "dim = 0 must be an int >= 1"),
         ({"dim": True, "feature_bound": 1}, "dim = True must be an int >= 1"),
+        ({"dim": 10**9, "feature_bound": 1}, "1000000000 features are more than 4,096"),
         ({"dim": 2}, "needs ridge=Ridge(feature_bound=...)"),
         ({"arms": [1, 2]}, "arms is of shape (2,)"),
         ({"arms": [[1], [math.nan]]}, "arms[1][0] is nan"),

@@ -22,6 +22,8 @@ from surefoot.policies._tight import OwnBounds
 from surefoot.policies.options import Ridge, flat, norm_of, unflat
 from surefoot.policies.sets import MOST
 
+WIDEST = 4096
+"""The most features there may be: V and its inverse then take some 400 MB."""
 CHOOSE, SCORE, TOP, LEARN, COUNT, AHEAD = range(6)
 """The compiled wrappers of a linear policy."""
 SETTINGS = 7
@@ -118,6 +120,11 @@ class Optimist(Stateful):
         growth: int = 1,
         own: OwnBounds | None = None,
     ) -> None:
+        if d > WIDEST:
+            raise InvalidInput(
+                f"{shown(d)} features are more than {WIDEST:,}: a ridge regression keeps d*d "
+                "numbers; give fewer, e.g. the first principal components"
+            )
         self.d, self._own = d, own
         self.options = filled = options.filled(widest, self.usual)
         assert filled.feature_bound is not None
