@@ -17,14 +17,22 @@ ALPHAS = (0.01, 0.05, 0.1, 0.3, 0.95)
 KINDS = 7
 
 
-class UsersRecord(NamedTuple):
-    """KL-UCB as a user's own policy: the engine knows no more of it than its indices."""
+def users_policy(K, c=0.0):
+    """KL-UCB as a user's own policy: the engine knows no more of it than its indices.
 
-    c: float = 0.0
-    unit: float = NANO
+    Registered when it is first asked for: collecting doctests imports this file a second time.
+    """
+    return IndexPolicy(_users_record()(c), K)
 
 
-register(UsersRecord, registry.INDEX_KERNELS[KLUCBRecord])
+@cache
+def _users_record():
+    class UsersRecord(NamedTuple):
+        c: float = 0.0
+        unit: float = NANO
+
+    register(UsersRecord, registry.INDEX_KERNELS[KLUCBRecord])
+    return UsersRecord
 
 
 @cache
@@ -104,7 +112,7 @@ def ceilings_case(random):
     K, alpha = min(drawn_arms(random), 60), float(random.choice(ALPHAS))
     mu0, horizon = round(float(random.uniform(0.05, 0.95)), 2), int(random.choice([60, 400, 1500]))
     floor, competes = sf.RewardFloor(mu0, alpha), bool(random.integers(2))
-    own = IndexPolicy(UsersRecord(c=float(random.integers(2))), K)
+    own = users_policy(K, float(random.integers(2)))
     agents = {
         "own": sf.GenCB(own, floor, default_competes=competes),
         "ConUCB": sf.ConUCB(K, mu0, alpha, 0.01, radius=random.choice(["iterated", "simple"])),

@@ -4,8 +4,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from reference import UsersRecord, ceilings_case, differences
-from surefoot.kernels import IndexPolicy
+from reference import ceilings_case, differences, users_policy
 from surefoot.simulation.plan import Plan
 
 
@@ -31,6 +30,6 @@ def test_a_default_that_wins_for_good_and_one_that_wins_for_a_while():
         sf.RewardFloor(0.5, 0.5),
         sf.comparators.UnbalancedMOSS(2, 0.5, 0.5, 50_000).policy,
     )
-    agents = {"own": sf.GenCB(IndexPolicy(UsersRecord(), 2), floor), "MOSS": sf.GenCB(moss, floor)}
+    agents = {"own": sf.GenCB(users_policy(2), floor), "MOSS": sf.GenCB(moss, floor)}
     plan = Plan(agents, environment, 50_000, 1)
     assert differences(plan) == []
