@@ -30,7 +30,7 @@ REWARDS = {
 def full(policy: IndexPolicy, turn: int, allowed=None):
     """The argmax over all arms, nothing passed over."""
     arms = range(policy.n_arms) if allowed is None else allowed
-    return registry.argmax(policy.record, policy._state, turn, arms)
+    return registry.argmax(policy.record, policy._lists(), turn, arms)
 
 
 @pytest.mark.parametrize("rewards", REWARDS.values(), ids=list(REWARDS))

@@ -473,7 +473,8 @@ class Agent:
         """Let the policy take one turn: its action, and the score it gives it."""
         policy: Any = self.policy
         score: float | None = None
-        self.check_restricts(allowed)
+        if allowed is not None:
+            self.check_restricts(allowed)
         self.asking = True  # the gate was read: no other play before this is booked
         if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
             policy_checks.check_best(policy, context, self.rng)

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 def opened(agent: Agent, number: int, play: Play, context: Any) -> None:
     """An exploration was decided; a policy that fails to hear of it does not count it."""
     policy: Any = agent.policy
-    action = _action(agent, play)
+    action = play.index if agent.actions.numbered else _action(agent, play)
     if agent.on_fault == RAISE:  # as nearly always: without a call more
         policy.opened(action, context)
     elif not agent.tell(policy.opened, action, context):
@@ -40,7 +40,7 @@ def closed(agent: Agent, number: int, play: Play, context: Any) -> None:
         agent.lapsed.discard(number)
     elif play.index >= 0:
         policy: Any = agent.policy
-        action = _action(agent, play)
+        action = play.index if agent.actions.numbered else _action(agent, play)
         if agent.on_fault == RAISE:
             policy.closed(action, context)
         else:

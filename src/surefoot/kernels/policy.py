@@ -162,6 +162,8 @@ class KernelPolicy(Stateful):
         self._stale = set[int]()
         """The arms that have learned since an index policy drew up their ceilings."""
         self._parts = (tuple(self.record), self._state, self._ceilings)
+        self._due = list[int]()
+        """Arms of plays opened since the last turn: most are closed before the next."""
 
     def count_in(self, width: int) -> None:
         """Sum rewards up in the units of an agent's books, ``width`` of which span their range.
@@ -202,6 +204,8 @@ class KernelPolicy(Stateful):
 
         A policy that draws has no key before its first turn, and looks with 0 in its place.
         """
+        if self._due:
+            self._count_due()
         if self._compiled is not None and allowed is None and context is None:
             return self._compiled[BEST](turn, self.key or 0, *self._parts)  # type: ignore[no-any-return]
         state = self._state if self._compiled is None else self._lists()
@@ -235,18 +239,35 @@ class KernelPolicy(Stateful):
 
     def opened(self, arm: int, context: Any) -> None:
         """Hear that a play of an arm was given out, whose reward is still to come."""
-        self._reopen(arm, 1)
+        if not self.counts_open:
+            return
+        if 0 <= arm < self.n_arms:
+            self._due.append(arm)
+        else:
+            self._reopen(arm, 1)
 
     def closed(self, arm: int, context: Any) -> None:
         """Hear that such a play waits no longer: its reward came, or will not come."""
-        self._reopen(arm, -1)
+        if arm in self._due:
+            self._due.remove(arm)
+        elif self.counts_open:
+            self._reopen(arm, -1)
+
+    def _count_due(self) -> None:
+        """Count the plays that are still open at a turn."""
+        due, self._due = self._due, []
+        for arm in due:
+            self._reopen(arm, 1)
+
+    def _lists(self) -> tuple[list[Any], ...]:
+        if self._due:
+            self._count_due()
+        return super()._lists()
 
     def _plays(self, arm: int) -> int:
         return int(self._state[0][arm] + self._state[2][arm])
 
     def _reopen(self, arm: int, by: int) -> None:
-        if not self.counts_open:
-            return
         if self._coupled:
             self._moved.setdefault(arm, self._plays(arm))
         compiled = self._compiled
@@ -373,6 +394,8 @@ class IndexPolicy(KernelPolicy):
         self, turn: int, allowed: Sequence[int] | None = None, context: Any = None
     ) -> tuple[int, float]:
         """What ``best`` would return at a turn, without taking it."""
+        if self._due:
+            self._count_due()
         if self._moved:
             self._settle()
         compiled = self._compiled

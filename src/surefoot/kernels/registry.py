@@ -76,7 +76,8 @@ class Kernels(NamedTuple):
     out what ``update`` added · ``seed(policy, state, key)``, never compiled: called once before the
     first turn, leaves in the state what ``update`` needs of the key · ``opened(policy, state, k,
     by)``: a play of one (base) arm was given out and its reward is still to come (``by`` = 1), or
-    waits no longer (-1); the loops of ``simulation`` whose rewards come at once do not call it ·
+    waits no longer (-1); it is called at the next turn, and not for a play that is closed by then,
+    nor by the loops of ``simulation`` whose rewards come at once ·
     ``form``: the name of a structure that a faster loop of the engine knows, see
     ``simulation.compiled``; empty: none.
     """
