@@ -18,7 +18,6 @@ from surefoot.kernels.registry import (
     add_units,
     count_and_sum,
     count_open,
-    plays_and_mean,
     register,
 )
 from surefoot.policies._forgetting import forgetful, refuse_to_forget, signed_as
@@ -40,9 +39,11 @@ def _scale(policy: UCB1Record, m: int) -> Any:
 
 
 def _index(policy: UCB1Record, state: Any, k: int, s: float, best: float) -> Any:
-    plays, mean = plays_and_mean(policy, state, k)
+    n = state[0][k]  # as in plays_and_mean, whose call takes longer than all of this
+    plays = n + state[2][k]
     if plays == 0:
         return math.inf
+    mean = float(state[1][k]) / policy.unit / n if n > 0 else 0.5
     return mean + math.sqrt(s / plays)
 
 
