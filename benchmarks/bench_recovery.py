@@ -138,7 +138,9 @@ def recover(path: str, snapshot: bool) -> dict[str, float]:
 def prove(path: str, export: Path) -> dict[str, float]:
     """Export the ledger and verify it; entries a second of CPU."""
     with open_store(path) as store, export.open("wb") as file:
-        file.writelines(exported_lines(store, NAME))
+        assert isinstance(store, DatabaseStore)
+        with store.moment(NAME) as moment:
+            file.writelines(exported_lines(moment, None))
     cpu = time.process_time()
     with export.open("rb") as file:
         report = verify(file)
