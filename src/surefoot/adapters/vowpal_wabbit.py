@@ -65,27 +65,29 @@ class VowpalWabbit(Adapter):
 
     def choose(self, context: Any, rng: np.random.Generator) -> int:
         """One draw from the chances."""
-        chances = self.propensities(context)
+        lines = self._lines(context)
+        chances = self.learner.chances(lines)
         arm = min(int(np.searchsorted(np.cumsum(chances), rng.random(), "right")), self.n_arms - 1)
-        self.drawn = self._key(arm, context), chances[arm]
+        self.drawn = _key(arm, lines), chances[arm]
         return arm
 
     def opened(self, arm: int, context: Any) -> None:
         """Keep the chance of a play until its reward comes."""
-        key, chance = self._key(arm, context), self.drawn[1]
+        lines = self._lines(context)
+        key, chance = _key(arm, lines), self.drawn[1]
         if key != self.drawn[0]:  # read back from a ledger; a look must not count as a prediction
-            chance = copy.deepcopy(self.learner).chances(self._lines(context))[arm]
+            chance = copy.deepcopy(self.learner).chances(lines)[arm]
         self.chances.add(key, chance)
 
     def closed(self, arm: int, context: Any) -> None:
         """Forget the oldest such play."""
-        self.chances.drop(self._key(arm, context))
+        self.chances.drop(_key(arm, self._lines(context)))
 
     def teach(self, arm: int, reward: float, context: Any) -> None:
         """Learn one labelled example."""
         self.learned, lines = True, self._lines(context)
-        now = self.propensities(context)[arm]  # always, since the model file counts predictions
-        chance = self.chances.oldest(self._key(arm, context), now)
+        now = self.learner.chances(lines)[arm]  # always, since the model file counts predictions
+        chance = self.chances.oldest(_key(arm, lines), now)
         lines[arm + 1] = f"0:{1 - reward}:{max(chance, 1e-6)} {lines[arm + 1]}"
         self.learner.learn(lines)
 
@@ -96,9 +98,6 @@ class VowpalWabbit(Adapter):
         """Make the workspace anew by this seed, unless it has learned already."""
         if not self.learned:
             self.learner = Model(self.learner.options, seed)
-
-    def _key(self, arm: int, context: Any) -> str:
-        return "\n".join([str(arm), *self._lines(context)])
 
     def _lines(self, context: Any) -> list[str]:
         return example(context, self.n_arms)
@@ -123,3 +122,8 @@ class VowpalWabbit(Adapter):
         self.learner = Model(self.learner.options, state["seed"], saved)
         self.seeded, self.learned = state["seeded"], state["learned"]
         self.chances = Waiting(state["chances"])
+
+
+def _key(arm: int, lines: list[str]) -> str:
+    """What tells an open play from others: its arm and the text of its context."""
+    return "\n".join([str(arm), *lines])
