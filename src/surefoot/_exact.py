@@ -6,7 +6,7 @@ to it. Behind this module the books see integers only.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
 from numbers import Integral
@@ -142,6 +142,15 @@ def shown(value: object) -> str:
         text = f"<{type(value).__name__} of too many levels>"
     text = " ".join(map(str.strip, text.split("\n")))  # arrays and frames write several
     return text if len(text) <= 60 else text[:57] + "..."
+
+
+def first_few(names: Sequence[Any], how: Callable[[Any], str] = repr) -> str:
+    """The first eight of some names, as an error message lists what there is.
+
+    >>> first_few(["a", "b"]), first_few(range(99), str)
+    ("'a', 'b'", '0, 1, 2, 3, 4, 5, 6, 7, ...')
+    """
+    return ", ".join(map(how, names[:8])) + (", ..." if len(names) > 8 else "")
 
 
 def one_of(value: Any, what: str, choices: Iterable[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, first_few, shown
 from surefoot.errors import InvalidInput
 
 _NAMED_GAPS = ("NAType", "NaTType", "MaskedConstant")
@@ -67,10 +67,10 @@ def _missing(value: Any) -> bool:
     return isinstance(value, float | np.floating | Decimal) and bool(value != value)
 
 
-def place(row: int) -> str:
-    """Where a row is, rows counted from 0.
+def row_place(row: int) -> str:
+    """Where a row is in what has no lines, rows counted from 0.
 
-    >>> place(0)
+    >>> row_place(0)
     'row 1'
     """
     return f"row {row + 1}"
@@ -106,7 +106,7 @@ def teach(
     except BaseException as error:
         policy.restore(before)
         if isinstance(error, InvalidInput):
-            raise InvalidInput(f"{place(row)} of log: {error}") from None
+            raise InvalidInput(f"{row_place(row)} of log: {error}") from None
         raise
     return len(rows)
 
@@ -132,7 +132,7 @@ def _rows(
     numbers = {label: number for number, label in enumerate(labels)}
     for row, (label, value) in enumerate(zip(arms, rewards, strict=True)):
         number = 0 if loose else _number(label, numbers, columns.arm, row)
-        what = f"{shown(columns.reward)} in {place(row)} of log"
+        what = f"{shown(columns.reward)} in {row_place(row)} of log"
         if value is None:
             raise InvalidInput(f"{what} is missing; leave that row out, or fill it")
         reward = exact(value, what)
@@ -152,11 +152,10 @@ def _number(label: Any, numbers: dict[Any, int], name: str, row: int) -> int:
             return numbers[label]
     except TypeError:  # a list, say
         pass
-    few = ", ".join(map(repr, [*numbers][:8])) + (", ..." if len(numbers) > 8 else "")
     what = "is missing" if label is None else f"is {shown(label)}"
     raise InvalidInput(
-        f"{shown(name)} in {place(row)} of log {what}, and the arms are {few}; leave out the rows "
-        "of the default and of arms that are gone"
+        f"{shown(name)} in {row_place(row)} of log {what}, and the arms are "
+        f"{first_few([*numbers])}; leave out the rows of the default and of arms that are gone"
     )
 
 
@@ -175,9 +174,9 @@ def _contexts(log: Any, given: Any, loose: bool) -> Sequence[Any] | None:
         for name, cell in zip(names, cells, strict=True):
             if cell is None:
                 raise InvalidInput(
-                    f"{shown(name)} in {place(row)} of log is missing; leave that row out, or "
+                    f"{shown(name)} in {row_place(row)} of log is missing; leave that row out, or "
                     "fill it"
                 )
-            exact(cell, f"{shown(name)} in {place(row)} of log")
+            exact(cell, f"{shown(name)} in {row_place(row)} of log")
         found.append(np.array([cells] if loose else cells, dtype=float))
     return found

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from surefoot._exact import shown
+from surefoot._exact import first_few, shown
 from surefoot.adapters.base import Adapter
 from surefoot.errors import InvalidInput
 
@@ -53,8 +53,9 @@ class Called(Adapter):
         label = self.learner[0](context, rng)
         number = None if isinstance(label, bool | np.bool_) else _place(label, self.arms)
         if number is None:  # as a number it might be another arm's
-            few = ", ".join(map(repr, self.arms[:8])) + (", ..." if self.n_arms > 8 else "")
-            raise InvalidInput(f"choose returned {shown(label)}, and the arms are {few}")
+            raise InvalidInput(
+                f"choose returned {shown(label)}, and the arms are {first_few(self.arms)}"
+            )
         return number
 
     def teach(self, arm: int, reward: float, context: Any) -> None:

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import Unit, exact, exact_range, finest_places, reach, shown
+from surefoot._exact import Unit, exact, exact_range, finest_places, first_few, reach, shown
 from surefoot._types import Number
 from surefoot.environments._table import TableArms, TableRecord
 from surefoot.errors import InvalidInput
@@ -100,7 +100,8 @@ def _ordered(labels: set[Any], default: Any) -> list[Any]:
         return names
     if default not in names:
         raise InvalidInput(
-            f"default = {shown(default)} is not an arm of the log; its arms are {_listed(names)}"
+            f"default = {shown(default)} is not an arm of the log; its arms are "
+            f"{first_few(names, shown)}"
         )
     if len(names) == 1:
         raise InvalidInput(
@@ -133,7 +134,7 @@ def _column(frame: Any, name: str) -> Any:
             "polars.read_csv(path), or a dict of two lists"
         )
     raise InvalidInput(
-        f"the log has no column {shown(name)}; its columns are {_listed(list(columns))}"
+        f"the log has no column {shown(name)}; its columns are {first_few(list(columns), shown)}"
     )
 
 
@@ -240,7 +241,3 @@ def _by_arm(labels: list[Any], amounts: npt.NDArray[np.int64], names: list[Any])
     starts = np.cumsum(sizes) - sizes
     rewards = amounts[np.argsort(codes, kind="stable")]
     return TableRecord(rewards, starts.astype(np.uint64), sizes.astype(np.uint64))
-
-
-def _listed(names: list[Any]) -> str:
-    return ", ".join(map(shown, names[:8])) + (", ..." if len(names) > 8 else "")

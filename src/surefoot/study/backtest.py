@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -11,6 +11,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from surefoot._exact import first_few
+from surefoot._logs import row_place
 from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
@@ -54,7 +56,7 @@ class Subject:
     """What its folder is called after."""
     alpha: float = 0.05
     """What its owner is willing to lose, unless said otherwise."""
-    place: Callable[[int], str] = log.row_place
+    place: Callable[[int], str] = row_place
     """Where a row of the frame is in what it was read from."""
 
 
@@ -85,7 +87,7 @@ def own(
     """
     frame, place = log.read(path, arm_column, reward_column, spelling)
     if default is None:
-        arms = listed(frame["arm"].drop_nulls().unique().sort().to_list())
+        arms = first_few(frame["arm"].drop_nulls().unique().sort().to_list(), str)
         raise InvalidInput(
             f"name the default, the arm in use today, with --default; {path} has {arms}"
         )
@@ -215,15 +217,6 @@ class Backtest(Simulation):
         }
 
 
-def listed(arms: Sequence[Any]) -> str:
-    """Some labels in a sentence.
-
-    >>> listed(["a", "b"]), listed(range(99))
-    ('a, b', '0, 1, 2, 3, 4, 5, 6, 7, ...')
-    """
-    return ", ".join(map(str, arms[:8])) + (", ..." if len(arms) > 8 else "")
-
-
 def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
     """The range the floor is to trust, and where it comes from."""
     if declared is not None:
@@ -335,7 +328,7 @@ class BacktestFindings:
         label = textwrap.shorten(str(subject.default), 120, placeholder="…")
         if default != label:
             notes[0] += f' "{default}" is {label}.'
-        if rare := listed([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS]):
+        if rare := first_few([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS], str):
             notes.append(
                 f"Fewer than {FEW_ROWS} rows: {rare}. Drawing a handful again shows the handful, "
                 "not the arm."

@@ -9,6 +9,7 @@ from decimal import Decimal
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from surefoot._logs import row_place
 from surefoot.errors import InvalidInput, missing_extra
 
 if TYPE_CHECKING:
@@ -42,15 +43,6 @@ class Log(NamedTuple):
 
     frame: pl.DataFrame
     place: Callable[[int], str]
-
-
-def row_place(row: int) -> str:
-    """Where a row is in what has no lines, rows counted from 0.
-
-    >>> row_place(0)
-    'row 1'
-    """
-    return f"row {row + 1}"
 
 
 def read(
