@@ -2,6 +2,7 @@
 
 import copy
 import random
+import threading
 from types import SimpleNamespace
 
 import numpy as np
@@ -109,6 +110,35 @@ def test_a_state_that_only_pickle_could_save_is_refused():
         policy.update(arm, 1.0, [1.0, 2.0])
     with pytest.raises(InvalidInput, match=r"\(Tree\), which cannot be saved without pickle"):
         policy.state()
+
+
+class Client:
+    """A model behind a network, whose connection has a lock."""
+
+    def __init__(self):
+        self.lock = threading.Lock()
+
+    def choose(self, context, rng):
+        with self.lock:
+            return 1
+
+
+def test_a_client_that_cannot_be_copied_is_refused_but_a_function_may_use_one():
+    client = Client()
+    with pytest.raises(InvalidInput, match=r"^the learner of Called cannot be copied \(cannot pic"):
+        Called(client.choose, n_arms=2)
+
+    def ask(context, rng):
+        return client.choose(context, rng)
+
+    rule = Called(ask, n_arms=2)
+    agent = copy.deepcopy(sf.GenCB(rule, FLOOR))
+    assert agent.select().arm == 1
+
+
+def test_a_lock_that_a_learner_took_up_later_cannot_be_saved():
+    with pytest.raises(InvalidInput, match=r"^learner\.lock is .* cannot be saved without pickle"):
+        written(Client(), "learner")
 
 
 def test_a_state_is_refused_by_a_learner_of_another_make():

@@ -85,7 +85,10 @@ def _is_made_by_numbers(value: Any) -> bool:
     """Whether an object of compiled code has no state: plain arguments alone make it again."""
     if isinstance(value, dict | list | tuple | np.ndarray) or _attributes(value) is not None:
         return False
-    made = value.__reduce_ex__(2)
+    try:
+        made = value.__reduce_ex__(2)
+    except Exception:  # noqa: BLE001  # a lock or a connection, say
+        return False
     plain = (bool, int, float, str, type)
     return len(made) == 2 and all(isinstance(one, plain) for one in made[1])
 

@@ -53,7 +53,14 @@ class Adapter:
         """The first reward of each arm, with its context: by these a fresh learner gets all the
         parts of one that is to be restored."""
         self.seed(0)
-        self._fresh = self.fresh()
+        try:
+            self._fresh = self.fresh()
+        except Exception as error:  # a copy runs the library's own code
+            raise InvalidInput(
+                f"the learner of {type(self).__name__} cannot be copied ({error}), but states are "
+                "restored into a copy; keep locks and connections out of it: a function may use "
+                "them, see Called"
+            ) from error
 
     def choose(self, context: Any, rng: np.random.Generator) -> Any:
         """The number of the arm that the learner plays."""
