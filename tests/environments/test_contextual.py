@@ -56,6 +56,14 @@ def test_features_are_a_function_of_key_and_play():
     assert env.context(5).tolist() == env.in_run(0).context(5).tolist()
 
 
+@pytest.mark.parametrize("kind", worlds())
+def test_who_writes_into_a_context_changes_nobody_elses(kind):
+    env = worlds()[kind]
+    told = env.context(3).copy()
+    env.context(3)[:] = 0
+    assert (env.context(3) == told).all()
+
+
 def test_features_are_uniform_on_their_sphere():
     env = sf.ContextualArms([0.0, 0.0, 0.0, 0.5], n_arms=4).in_run(5)
     z = np.concatenate([env.context(play)[:, :3] for play in range(1, 2001)])

@@ -110,10 +110,9 @@ class ContextualArms(Frozen):
 
     def context(self, play: int) -> Floats:
         """What an agent is given at a play: a row, or a table with a row for each arm."""
-        x = self._at(play)[0]
+        x: Floats = self._at(play)[0]
         if self.theta.ndim == 1 or self.shown_as == "row":
-            shown_row: Floats = x
-            return shown_row
+            return x.copy()  # who is given it may write into it
         d = self.theta.shape[1]
         table = np.zeros((self.n_arms, self.n_arms * d))
         for arm in range(self.n_arms):
