@@ -18,6 +18,8 @@ import numpy as np
 from surefoot._exact import exact, one_of, shown
 from surefoot._types import Number
 from surefoot.errors import InvalidInput
+from surefoot.floors.reward import checked_alpha
+from surefoot.oracles.base import whole
 from surefoot.policies import (
     KLMS,
     MVUCB,
@@ -311,9 +313,9 @@ def recommend(
     or a mean drifts faster than said: the floor is kept all the same, but regret grows with T.
     """
     asked = _Asked(
-        None if n_arms is None else _count(n_arms, "n_arms"), features, oracle,
+        None if n_arms is None else whole(n_arms, "n_arms", 1), features, oracle,
         one_of(rewards, "rewards", REWARDS),
-        _number(delay, "delay", 0, ">="), _scarce(alpha), _lasting(drift),
+        _number(delay, "delay", 0, ">="), float(checked_alpha(alpha)) <= SCARCE, _lasting(drift),
         None if rho is None else _number(rho, "rho", 0, ">"), _flag(propensities, "propensities"),
     )  # fmt: skip
     if features is not None:
@@ -404,7 +406,7 @@ def _of_contexts(features: Any) -> Recommendation:
     """For features that come with each play, or a set of points."""
     if isinstance(features, Ball | Polytope):
         return Recommendation(LinTS(features), "LinTS(features)", _LINEAR, ROWS[LINEAR])
-    d = _count(features, "features")
+    d = whole(features, "features", 1)
     ridge = Ridge(feature_bound=1.0, noise=0.5, radius="determinant")
     call = f"LinUCB(dim={d}, ridge=Ridge(feature_bound=1.0, noise=0.5, radius='determinant'))"
     policy = LinUCB(dim=d, ridge=ridge)
@@ -421,12 +423,6 @@ def _logged(asked: _Asked) -> str:
     return _LOGGED + "".join(f"; it leaves out {one}" for one in left)
 
 
-def _count(number: Any, what: str) -> int:
-    if isinstance(number, bool) or not isinstance(number, int | np.integer) or number < 1:
-        raise InvalidInput(f"{what} = {shown(number)} must be an int >= 1")
-    return int(number)
-
-
 def _same_count(given: int | None, found: int | None, what: str) -> None:
     if given is not None and given != found:
         raise InvalidInput(f"n_arms = {given}, but features has {found} {what}; leave n_arms out")
@@ -439,22 +435,12 @@ def _number(number: Any, what: str, least: float, sign: str) -> float:
     return value
 
 
-def _scarce(alpha: Any) -> bool:
-    share = float(exact(alpha, "alpha"))
-    if not 0 < share < 1:
-        raise InvalidInput(
-            f"alpha = {shown(alpha)} must lie strictly between 0 and 1; 0.05 gives up at most 5 % "
-            "of the default's reward"
-        )
-    return share <= SCARCE
-
-
 def _lasting(drift: Any) -> float:
     if drift is False:
         return math.inf
     if drift is True:
         return UNKNOWN
-    return _number(_count(drift, "drift"), "drift", 1, ">=")
+    return whole(drift, "drift", 1)
 
 
 def _flag(given: Any, what: str) -> bool:
