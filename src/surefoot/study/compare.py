@@ -13,17 +13,15 @@ import surefoot as sf
 from surefoot._types import JsonObject
 from surefoot.agents.agent import Agent
 from surefoot.errors import InvalidInput, missing_extra
-from surefoot.simulation import Plan, Result
+from surefoot.simulation import Result
 from surefoot.simulation.checks import positive
-from surefoot.simulation.compiled import Engine
-from surefoot.simulation.loop import Trace
 from surefoot.simulation.result import spread
 from surefoot.study import flights, sweep
 from surefoot.study.files import FORMATS, versions
 from surefoot.study.numbers import Array, counted
 from surefoot.study.peers import PEERS, Peer
 from surefoot.study.runs import MAX_RUNS, Step, Traces, perform
-from surefoot.study.shuffled import ShuffledPlan, relabelled
+from surefoot.study.shuffled import ShuffledPlan
 from surefoot.study.verdict import few, margin
 
 PAPER: Final = "paper"
@@ -87,19 +85,14 @@ def _field(case: Case, peers: Sequence[Peer]) -> Callable[[Any], dict[str, Agent
 
 
 class _Plan(ShuffledPlan):
-    """Fresh agents in each run, and every play noted."""
+    """Every play is noted, and a log stays as it is."""
 
     def __init__(self, case: Case, peers: Sequence[Peer], horizon: int, seed: Any) -> None:
-        super().__init__(_field(case, peers), case.arms, horizon, seed)
+        super().__init__(_field(case, peers), case.arms, horizon, seed, "all")
         self.case = case
-        self.checkpoints = np.arange(1, horizon + 1)
 
-    def run(
-        self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
-    ) -> dict[str, Trace]:
-        arms = relabelled(self._arms, self.order(run)) if self.case.shuffled else self._arms
-        plan = Plan(self._field(arms), arms, self.horizon, self.entropy, "all")
-        return plan.run(run, engine, stopped)
+    def arms(self, run: int) -> Any:
+        return super().arms(run) if self.case.shuffled else self.case.arms
 
 
 class Comparison:

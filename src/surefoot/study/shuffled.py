@@ -51,8 +51,15 @@ class ShuffledPlan(Plan):
     agents of a run meet the same order, and the same noise.
     """
 
-    def __init__(self, field: Field, environment: Arms, horizon: int, seed: Any) -> None:
-        super().__init__(field(environment), environment, horizon, seed, [horizon])
+    def __init__(
+        self,
+        field: Field,
+        environment: Arms,
+        horizon: int,
+        seed: Any,
+        checkpoints: Any = (),  # the horizon alone
+    ) -> None:
+        super().__init__(field(environment), environment, horizon, seed, checkpoints)
         self._field, self._arms = field, environment
 
     def order(self, run: int) -> Ints:
@@ -60,10 +67,14 @@ class ShuffledPlan(Plan):
         stream = np.random.default_rng(self._stream(run, ORDER))
         return stream.permutation(self.environment.n_arms)
 
+    def arms(self, run: int) -> Any:
+        """What is played in a run: the arms in its order."""
+        return relabelled(self._arms, self.order(run))
+
     def run(
         self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
     ) -> dict[str, Trace]:
-        """One run of every agent, on arms in the run's order."""
-        arms = relabelled(self._arms, self.order(run))
+        """One run of fresh agents on the run's arms."""
+        arms = self.arms(run)
         plan = Plan(self._field(arms), arms, self.horizon, self.entropy, self.checkpoints)
         return plan.run(run, engine, stopped)
