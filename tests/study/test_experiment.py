@@ -6,7 +6,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study import experiment
+from surefoot.study import experiment, files
 from surefoot.study.backtest import Backtest, BacktestFindings, Subject
 from surefoot.study.experiment import claim, run_study, write, write_study
 from surefoot.study.problems import MAIN
@@ -126,7 +126,7 @@ def test_gencb_keeps_its_floor_and_ucb1_does_not(tmp_path):
 @pytest.mark.parametrize("package", ["numba", "polars", "matplotlib"])
 def test_a_missing_extra_is_found_before_anything_is_written(tmp_path, monkeypatch, package):
     monkeypatch.setattr(
-        experiment, "find_spec", lambda name: None if name == package else find_spec(name)
+        files, "find_spec", lambda name: None if name == package else find_spec(name)
     )
     with pytest.raises(MissingExtra, match=f"{package} is not installed; in Surefoot's folder"):
         next(run_study(Store(tmp_path / "out", SWEEP)))
@@ -223,7 +223,7 @@ def test_a_file_is_no_folder(tmp_path, found):
 
 def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatch, found):
     monkeypatch.setattr(
-        experiment, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
+        files, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
     with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
         claim(found.backtest, tmp_path)

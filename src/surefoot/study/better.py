@@ -9,7 +9,6 @@ from __future__ import annotations
 import shutil
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +16,11 @@ import numpy as np
 
 from surefoot import _compile
 from surefoot._types import JsonObject
-from surefoot.errors import DamagedFile, InvalidInput, missing_extra
+from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import Result
 from surefoot.simulation.checks import positive
 from surefoot.study import files
-from surefoot.study.files import FORMATS, read_json, versions, write_json
+from surefoot.study.files import FORMATS, read_json, require, versions, write_json
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 from surefoot.study.problems import MAIN, PROBLEMS, LinearPanel
@@ -230,9 +229,7 @@ class BetterRuns:
 
     def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:
         """Do the runs that are missing, telling where one stands; stop whenever you like."""
-        for package in ("numba", "matplotlib", "polars"):
-            if find_spec(package) is None:
-                raise missing_extra("study", package)
+        require("numba", "matplotlib", "polars")
         groups = self.asked.groups
         plans = {name: group.plan(self.asked.seed) for name, group in groups.items()}
 

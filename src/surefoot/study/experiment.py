@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from surefoot._types import JsonObject
-from surefoot.errors import InvalidInput, missing_extra
+from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import positive
 from surefoot.study import better_findings, better_pages, files
 from surefoot.study.backtest import Backtest, BacktestFindings
@@ -18,7 +17,7 @@ from surefoot.study.charts import draw_backtest, draw_outlook
 from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.figures import draw_panel, draw_theory
-from surefoot.study.files import replacing, to_json, uninterrupted, versions, write_json
+from surefoot.study.files import replacing, require, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
 from surefoot.study.outlook import Outlook, OutlookFindings
 from surefoot.study.panel import Panel
@@ -39,7 +38,7 @@ def run_study(
 
     ``workers`` and ``spread`` as in ``perform``; a step counts the runs of all panels.
     """
-    _require("numba", "polars", "matplotlib")
+    require("numba", "polars", "matplotlib")
     if workers is not None:
         positive(workers, "workers")
     groups = store.sweep.groups
@@ -97,7 +96,7 @@ def claim(asked: Backtest | Outlook | Comparison, folder: Path, *, overwrite: bo
     A folder is used again for the very same settings, or with ``overwrite``; never the folder of a
     study whose files have the same names.
     """
-    _require("numba", "matplotlib")
+    require("numba", "matplotlib")
     names = asked.files()
     if "summary.json" in names and (folder / MANIFEST).exists():
         raise InvalidInput(f"{folder} holds a study; give another --out")
@@ -135,12 +134,6 @@ def write(
         summary = found.summary()
     write_json(folder / names[0], summary)
     return summary
-
-
-def _require(*packages: str) -> None:
-    for package in packages:
-        if find_spec(package) is None:
-            raise missing_extra("study", package)
 
 
 def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:

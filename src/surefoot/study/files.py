@@ -10,16 +10,27 @@ import threading
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from importlib import metadata
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
 import surefoot
 from surefoot import _files
-from surefoot.errors import InvalidInput
+from surefoot.errors import InvalidInput, missing_extra
 
 FORMATS = ("png", "svg", "pdf")
 """Of every figure."""
 _MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
+
+
+def require(*packages: str) -> None:
+    """Raise MissingExtra, naming the first of these packages that is not installed.
+
+    >>> require("numpy")
+    """
+    for package in packages:
+        if find_spec(package) is None:
+            raise missing_extra("study", package)
 
 
 @contextmanager
