@@ -114,26 +114,29 @@ def write(
 
     What is there is replaced, and nothing else: ``claim`` the folder first.
     """
-    if isinstance(found, ComparisonFindings):
-        compared, names = found.summary(), Comparison.files()
-        (folder / names[0]).unlink(missing_ok=True)
-        with uninterrupted():
-            draw_comparison(found, compared, folder / "compare")
-        write_json(folder / names[0], compared)
-        return compared
-    names = (found.backtest if isinstance(found, BacktestFindings) else found.outlook).files()
+    names = _asked(found).files()
     for name in names:
         (folder / name).unlink(missing_ok=True)
     with uninterrupted():
-        if isinstance(found, BacktestFindings):
+        summary = found.summary()
+        if isinstance(found, ComparisonFindings):
+            draw_comparison(found, summary, folder / "compare")
+        elif isinstance(found, OutlookFindings):
+            draw_outlook(found, folder / found.outlook.chart)
+        else:
             draw_backtest(found, folder / found.backtest.chart)
             with replacing(folder / "runs.parquet") as scratch:
                 found.frame.write_parquet(scratch)
-        else:
-            draw_outlook(found, folder / found.outlook.chart)
-        summary = found.summary()
     write_json(folder / names[0], summary)
     return summary
+
+
+def _asked(
+    found: BacktestFindings | OutlookFindings | ComparisonFindings,
+) -> Backtest | Outlook | Comparison:
+    if isinstance(found, ComparisonFindings):
+        return found.comparison
+    return found.outlook if isinstance(found, OutlookFindings) else found.backtest
 
 
 def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:
