@@ -13,7 +13,7 @@ from surefoot.study import style
 from surefoot.study.better import AGAIN
 from surefoot.study.better_findings import TARGETS, Share, said
 from surefoot.study.files import replacing
-from surefoot.study.markup import document, figure, number, spread, table, verdict
+from surefoot.study.markup import claims_table, document, figure, footer, number, spread, table
 from surefoot.study.numbers import brief
 from surefoot.study.rivals import NAMED, OTHER, PRINTED, PROVED
 from surefoot.study.verdict import EACH, tally
@@ -197,20 +197,16 @@ def caption(summary: JsonObject) -> str:
 def write_page(summary: JsonObject, stem: Path, shown: str) -> None:
     """Write ``stem``.html: verdicts, figure and tables, which need no other file."""
     asked, held = summary["settings"], [claim["holds"] for claim in summary["claims"]]
-    claims = [
-        [escape(one["claim"]), verdict(one["holds"]), f"<td>{escape(one['found'])}</td>"]
-        for one in summary["claims"]
-    ]
-    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
+    title, heads = "What was to be reached", ["claim", "in these runs", "found"]
     body = [
         "<header><h1>Better policies under the same floors</h1></header>",
-        f"<p><strong>What was to be reached: {tally(held)}.</strong> {EACH}</p>",
+        f"<p><strong>{title}: {tally(held)}.</strong> {EACH}</p>",
         figure(stem.with_name(f"{stem.name}.png"), "Shares of regret", shown),
-        table("What was to be reached", ["claim", "in these runs", "found"], claims),
+        claims_table(title, heads, summary["claims"]),
         *map(_family_table, summary["families"]),
         *map(_instances_table, summary["instances"]),
         *map(_panel_table, summary["panels"]),
-        f"<footer><p>Seed {asked['seed']}. Versions: {escape(versions)}.</p></footer>",
+        footer(asked["seed"], summary["versions"]),
     ]
     page = stem.with_name(f"{stem.name}.html")
     with replacing(page) as scratch:

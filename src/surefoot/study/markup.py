@@ -6,10 +6,11 @@ No script, no font and no picture from elsewhere: it can be mailed, printed and 
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from html import escape
 from pathlib import Path
 
+from surefoot._types import JsonObject
 from surefoot.study.numbers import brief
 
 _STYLE = """
@@ -73,6 +74,25 @@ def table(title: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
         f'<div class="wide"><table><caption>{named}</caption><thead><tr>{top}</tr></thead>'
         f"<tbody>{''.join(lines)}</tbody></table></div>"
     )
+
+
+def claims_table(title: str, heads: Iterable[str], claims: Iterable[JsonObject]) -> str:
+    """A table of claims: each, whether it holds, and by which numbers."""
+    rows = [
+        [escape(one["claim"]), verdict(one["holds"]), f"<td>{escape(one['found'])}</td>"]
+        for one in claims
+    ]
+    return table(title, heads, rows)
+
+
+def footer(seed: object, versions: Mapping[str, str]) -> str:
+    """What makes the numbers of a page again.
+
+    >>> footer(7, {"surefoot": "0.1", "numpy": "2.3"})
+    '<footer><p>Seed 7. Versions: surefoot 0.1, numpy 2.3.</p></footer>'
+    """
+    named = ", ".join(f"{name} {version}" for name, version in versions.items())
+    return f"<footer><p>Seed {seed}. Versions: {escape(named)}.</p></footer>"
 
 
 def number(cell: str) -> str:

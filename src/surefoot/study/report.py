@@ -13,7 +13,16 @@ from typing import NamedTuple
 from surefoot._types import JsonObject
 from surefoot.study.files import replacing
 from surefoot.study.findings import FOUND, RULES, UNDECIDED
-from surefoot.study.markup import document, figure, number, spread, table, verdict
+from surefoot.study.markup import (
+    claims_table,
+    document,
+    figure,
+    footer,
+    number,
+    spread,
+    table,
+    verdict,
+)
 from surefoot.study.numbers import brief, plain
 from surefoot.study.panel import Panel
 from surefoot.study.verdict import EACH, tally
@@ -48,7 +57,6 @@ def write_report(path: Path, pages: Sequence[Page], summary: JsonObject) -> None
 
 def html(pages: Sequence[Page], summary: JsonObject) -> str:
     """The report as a string; equal studies give equal ones."""
-    versions = ", ".join(f"{name} {version}" for name, version in summary["versions"].items())
     links = "".join(f"<li>{_link(page)}</li>" for page in pages)
     held = tally([claim["holds"] for page in pages for claim in page.found["claims"]])
     body = [
@@ -62,7 +70,7 @@ def html(pages: Sequence[Page], summary: JsonObject) -> str:
             f'<ol><li><a href="#claims">The paper\'s claims, in our runs</a></li>{links}</ol></nav>'
         ),
         f"<main>{_claims(pages)}{''.join(map(_panel, pages))}</main>",
-        f"<footer><p>Seed {summary['seed']}. Versions: {escape(versions)}.</p></footer>",
+        footer(summary["seed"], summary["versions"]),
     ]
     return document("Conservative bandits: the study", chr(10).join(body))
 
@@ -107,17 +115,14 @@ def _panel(page: Page) -> str:
         [escape(agent["name"]), *(number(spread(agent[measure])) for measure in heads)]
         for agent in found["agents"]
     ]
-    claims = [
-        [escape(claim["claim"]), verdict(claim["holds"]), f"<td>{escape(claim['found'])}</td>"]
-        for claim in found["claims"]
-    ]
     about = "The paper's claims about this panel"
     shown = f"Curves of {', '.join(panel.names())}"
     return (
         f'<section class="panel" id="{panel.name}"><h2>{_heading(panel)}</h2>'
         f"{''.join(figure(path, shown, caption) for path, caption in page.figures)}"
         f"{table(title, ['agent', *heads.values()], numbers)}"
-        f"{table(about, ['claim', 'in our runs', 'found'], claims)}{_theory(found)}</section>\n"
+        f"{claims_table(about, ['claim', 'in our runs', 'found'], found['claims'])}"
+        f"{_theory(found)}</section>\n"
     )
 
 
