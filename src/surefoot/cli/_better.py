@@ -16,6 +16,7 @@ from surefoot.cli._terminal import (
     show_table,
     table_of,
     tell,
+    tell_stopped,
     telling,
     watch,
 )
@@ -85,10 +86,7 @@ def better(
     study = BetterRuns(out, asked, overwrite=overwrite)
     total, stopped = watch(study.steps(workers))
     if stopped:
-        tell(
-            f"stopped: {study.done} of {total} runs are finished and kept in {out}; "
-            "the same command goes on"
-        )
+        tell_stopped(study.done, total, out)
     with drawing(1, "figure") as drawn:
         summary = write_better(study)
         drawn()

@@ -24,6 +24,7 @@ from surefoot.cli._terminal import (
     spread,
     table_of,
     tell,
+    tell_stopped,
     telling,
     watch,
 )
@@ -229,10 +230,7 @@ def _option(panel: Panel, name: str) -> inspect.Parameter:
 def _tell_kept(store: Store, total: int, stopped: bool) -> None:
     """What of the study is in its folder, where that is not what one has just asked for."""
     if stopped:
-        tell(
-            f"stopped: {store.done} of {total} runs are finished and kept in {store.folder}; "
-            "the same command goes on"
-        )
+        tell_stopped(store.done, total, store.folder)
     elif store.begun:
         tell(f"{store.folder} held this study already; its finished runs are kept")
         if store.kept > total:

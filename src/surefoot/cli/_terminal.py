@@ -175,6 +175,13 @@ def tell(message: str) -> None:
     echo(message, err=True)
 
 
+def tell_stopped(done: int, total: int, out: Path) -> None:
+    """What Ctrl-C left of a study that can go on."""
+    tell(
+        f"stopped: {done} of {total} runs are finished and kept in {out}; the same command goes on"
+    )
+
+
 _WIDEST = 10_000
 _LEAST_NAME = 9
 """Columns that the name of a row can do with, where it may be wrapped."""
