@@ -18,9 +18,11 @@ from bench_engine import machine, table
 
 from surefoot.simulation.result import Result
 from surefoot.simulation.runner import choose, run_all
-from surefoot.study.better import Better, key
+from surefoot.study.better import Better
+from surefoot.study.better_findings import geometric
 from surefoot.study.numbers import Array
 from surefoot.study.rivals import NAMED, PRINTED, of_role
+from surefoot.study.runs import key
 
 SEED, RUNS, DRAWS = 20261202, {"cmab": 2000, "mv": 1000}, 2000
 Pairs = dict[str, tuple[Array, Array]]
@@ -47,9 +49,7 @@ def pairs(problem: str) -> Pairs:
 
 def share(found: Pairs, runs: Array) -> float:
     """The geometric mean over panels of the shares in these runs."""
-    return float(
-        np.exp(np.mean([np.log(b[runs].mean() / a[runs].mean()) for a, b in found.values()]))
-    )
+    return float(geometric(np.array([b[runs].mean() / a[runs].mean() for a, b in found.values()])))
 
 
 def lines(found: Pairs) -> Iterator[list[str]]:

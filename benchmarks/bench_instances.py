@@ -11,10 +11,10 @@ from __future__ import annotations
 import math
 import sys
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import surefoot as sf
+from surefoot.study.rivals import PRINTED, guarded, of_role, rivals
 from surefoot.study.sweep import read
 
 INSTANCES = range(100, 116)
@@ -29,23 +29,12 @@ guard at alpha = .01, the default not competing.
 |---|---|---|---|---|---|"""
 
 
-def guarded(panel: Any, arms: Any) -> dict[str, Any]:
-    """The printed algorithm, the tight form and LinTS."""
-    fitted = panel.fitted
-    ridge, pays = replace(fitted, noise=0.5, radius="determinant"), (panel.pays, panel.alpha)
-    if panel.problem == "clb":
-        printed, floor = sf.gencb_clb(arms.X, *pays, ridge=fitted), sf.RewardFloor(*pays)
-        tight, sampled = sf.LinUCB(arms.X, ridge=ridge, tight=True), sf.LinTS(arms.X)
-    else:
-        floor = sf.RewardFloor(*pays, (0, panel.size))
-        printed = sf.gencb_cccb(arms.X, panel.oracle, *pays, ridge=fitted)
-        tight = sf.C2UCB(arms.X, panel.oracle, ridge=ridge, tight=True)
-        sampled = sf.LinTS(arms.X, oracle=panel.oracle)
-    return {
-        "printed": printed,
-        "tight": sf.GenCB(tight, floor, default_competes=False),
-        "LinTS": sf.GenCB(sampled, floor, default_competes=False),
-    }
+def field(panel: Any, arms: Any) -> dict[str, Any]:
+    """The printed algorithm, the tight form and LinTS, as ``surefoot study better`` has them."""
+    printed = of_role(panel.problem, PRINTED).name
+    playing = {"printed": printed, "tight": f"{printed}, tight", "LinTS": "LinTS"}
+    makers = {one.name: one.make for one in rivals(panel.problem)}
+    return {seat: guarded(makers[name](panel, arms), panel) for seat, name in playing.items()}
 
 
 def lines(panel: Any, runs: int) -> Iterator[str]:
@@ -54,7 +43,7 @@ def lines(panel: Any, runs: int) -> Iterator[str]:
     for instance in INSTANCES:
         drawn = panel.model_copy(update={"instance": instance})
         arms = drawn.environment()
-        found = sf.simulate(guarded(drawn, arms), arms, panel.horizon, runs, seed=SEED).summary()
+        found = sf.simulate(field(drawn, arms), arms, panel.horizon, runs, seed=SEED).summary()
         whole = found["printed"]["regret"]["mean"]
         for name, rows in shares.items():
             regret, broken = found[name]["regret"], found[name]["violating_rounds"]["max"]
