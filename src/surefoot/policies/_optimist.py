@@ -234,7 +234,7 @@ class Optimist(Stateful):
         if due and due[-1][1] is context and due[-1][0] == arm:
             due.pop()
         else:
-            self._counted()  # it may be one of those
+            self._count_due()  # it may be one of those
             self._count(arm, context, -1)
 
     def _observed(self, arm: Any, context: Any) -> tuple[Any, Sequence[int]]:
@@ -253,11 +253,10 @@ class Optimist(Stateful):
                 self._own.wait(row, by)
         self._open, self._ahead = int(self._opens[-1]), None
 
-    def _counted(self) -> list[int]:
-        """The open plays, all of them, as ``_open`` has them."""
+    def _count_due(self) -> None:
+        """Count the plays that are still open."""
         while self._due:
             self._count(*self._due.pop(), 1)
-        return [int(number) for number in self._opens]
 
     def _recount(self, opens: list[int]) -> None:
         """Go on from these open plays."""
@@ -267,8 +266,7 @@ class Optimist(Stateful):
 
     def _seen(self) -> Any:
         """What scores are computed from, the open plays counted: lists, or the compiled array."""
-        if self._due:
-            self._counted()
+        self._count_due()
         if self._open and self._ahead is None:
             self._ahead = self._look_ahead()
         if self._compiled is None:
@@ -315,11 +313,12 @@ class Optimist(Stateful):
     @property
     def fresh(self) -> bool:
         """Whether it has taken no turn and no reward yet."""
-        return super().fresh and not self._counted()[-1]
+        return super().fresh and not (self._due or self._open)
 
     def state(self) -> JsonObject:
         """JSON-able state; ``open`` is there while plays are, ``told`` in the tight form."""
-        opens = self._counted()
+        self._count_due()
+        opens = warm.listed(self._opens)
         more = {} if self._own is None else {"told": self._own.state()}
         return super().state() | ({"open": opens} if opens[-1] else {}) | more
 
