@@ -129,6 +129,17 @@ def test_the_kernels_play_what_the_class_plays(kind, doubled):
                 registry.opened(record, state, e, -1)
 
 
+@every_kind
+def test_a_state_of_other_arms_is_refused_and_changes_nothing(make):
+    policy = make()
+    policy.update(*((0, 1.0) if policy.numbered else ((0,), (1.0,))), None)
+    before, other = policy.state(), make().state()
+    for told in ([row[:-1] for row in other["told"]], other["told"][:-1], [[], *other["told"][1:]]):
+        with pytest.raises(ValueError, match="is not of 4 arms"):
+            policy.restore({**other, "told": told})
+    assert policy.state() == before
+
+
 @pytest.mark.parametrize("kind", ["LinUCB", pytest.param("C2UCB", marks=pytest.mark.slow)])
 def test_live_plain_and_compiled_make_the_same_plays(kind):
     pytest.importorskip("numba")

@@ -328,10 +328,11 @@ class Optimist(Stateful):
         opens = [*map(int, state.get("open", none))]
         if len(opens) != len(none):
             raise ValueError(f"the saved state {self._misfit.format(self)}")
+        told = () if self._own is None else self._own.fitting(state["told"])
         super().restore(state)
         self._recount(opens)
         if self._own is not None:
-            self._own.restore(state["told"])
+            self._own.restore(told)
 
     def settings(self) -> JsonObject:
         """The options, as a saved file has them."""

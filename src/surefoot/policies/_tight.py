@@ -122,9 +122,16 @@ class OwnBounds:
         """The three lists."""
         return [[int(number) for number in row] for row in self.told]
 
-    def restore(self, told: Any) -> None:
-        """The inverse of ``state``."""
+    def fitting(self, told: Any) -> tuple[list[int], ...]:
+        """The three lists of a saved state; ValueError for those of other arms."""
         rows = tuple([*map(int, row)] for row in told)
+        n_arms = len(self.told[0])
+        if [*map(len, rows)] != [n_arms] * 3:  # compiled code would read behind their ends
+            raise ValueError(f"the saved state is not of {n_arms} arms")
+        return rows
+
+    def restore(self, rows: tuple[list[int], ...]) -> None:
+        """Go on from three lists."""
         arrays = tuple(np.array(row, np.int64) for row in rows)
         self.told: Any = rows if self._compiled is None else arrays
 
