@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 from scipy.optimize import brentq
 
 import surefoot as sf
+from driven import check_plan
 from naive.klucb import kl
 from naive.linucb import LinUCB as Twin
 from surefoot.errors import InvalidInput
 from surefoot.kernels import registry, warm
 from surefoot.policies._optimist import Optimist
 from surefoot.policies._tight import OwnBounds
-from surefoot.simulation import Plan, stepwise
-from surefoot.simulation.compiled import PLAIN, engine
+from surefoot.simulation import Plan
 
 SEEDS = st.integers(0, 10**6)
 X4 = np.array([[1, 0, 0.2], [0, 1, -0.5], [0.6, 0.6, 0], [0.1, 0, 0.3]])
@@ -152,13 +152,7 @@ def test_live_plain_and_compiled_make_the_same_plays(kind):
             arms = sf.CombinatorialArms.embedded(6, 3, sets, seed)
             policy = sf.C2UCB(arms.X, sets, tight=True)
         plan = Plan({"one": sf.GenCB(policy, floor)}, arms, 300, seed, "all")
-        assert not plan.stepwise
-        driven = stepwise.drive(
-            plan.agents["one"], arms, plan.tops["one"], plan.key(0), plan._stream(0, 1),
-            plan.checkpoints, lambda: False,
-        )  # fmt: skip
-        for form in (engine(), PLAIN):
-            assert (plan.run(0, form)["one"].books == driven.books).all()
+        check_plan(plan)
 
 
 def test_after_a_warm_up_it_decides_the_same_and_states_go_both_ways(monkeypatch):
