@@ -19,6 +19,7 @@ from surefoot.kernels import (
     uniform,
 )
 from surefoot.kernels.registry import LARGEST
+from surefoot.policies.sets import positive
 
 _FORGOTTEN = 1e-250
 """Below it a discounted count nears the end of the floats, where a mean is no longer right."""
@@ -167,9 +168,7 @@ class DiscountedUCB1(KernelPolicy):
         c: float = 2.0,
         discount: float = 0.99,
     ) -> None:
-        constant = float(exact(c, "c"))
-        if not 0 < constant <= LARGEST:
-            raise InvalidInput(f"c = {shown(c)} must be > 0 and at most {LARGEST:g}")
+        constant = positive(c, "c", LARGEST)
         super().__init__(DiscountedUCB1Record(constant, checked_discount(discount)), n_arms, arms)
 
 

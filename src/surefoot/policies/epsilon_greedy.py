@@ -23,6 +23,7 @@ from surefoot.kernels import (
 )
 from surefoot.kernels.registry import LARGEST
 from surefoot.policies._propensities import arms_asked
+from surefoot.policies.sets import positive
 
 USUAL = 0.1
 COIN, ARM = -1, 0
@@ -143,11 +144,7 @@ class EpsilonGreedy(KernelPolicy):
                 f"gap = {shown(gap)} must lie in (0, 1]: how much less than the best every other "
                 "arm pays, for rewards on [0, 1]"
             )
-        constant = float(exact(c, "c"))
-        if not 0 < constant <= LARGEST:
-            raise InvalidInput(
-                f"c = {shown(c)} must be > 0 and at most {LARGEST:g}; the theorem takes 5"
-            )
+        constant = positive(c, "c", LARGEST, "; the theorem takes 5")
         super().__init__(EpsilonGreedyRecord(share, d, constant), n_arms, arms)
 
     def propensities(

@@ -97,11 +97,11 @@ def point_given(action: Any, d: int) -> list[float]:
     return list(feature_rows([action], "action", d)[0].tolist())
 
 
-def positive(value: Any, what: str) -> float:
-    """A finite number in 0 < value <= 1e50 as a float; InvalidInput if it is none."""
+def positive(value: Any, what: str, most: float = MOST, hint: str = "") -> float:
+    """A number in 0 < value <= ``most`` as a float; InvalidInput if it is none."""
     number = float(exact(value, what))
-    if not 0 < number <= MOST:
-        raise InvalidInput(f"{what} = {shown(value)} must be > 0 and at most {MOST:g}")
+    if not 0 < number <= most:
+        raise InvalidInput(f"{what} = {shown(value)} must be > 0 and at most {most:g}{hint}")
     return number
 
 

@@ -6,7 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from surefoot._exact import exact, shown
+from surefoot._exact import shown
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
 from surefoot.kernels import (
@@ -20,6 +20,7 @@ from surefoot.kernels import (
 from surefoot.kernels.policy import rounded
 from surefoot.kernels.registry import LARGEST
 from surefoot.policies import thompson
+from surefoot.policies.sets import positive
 
 WIDEST = 10**6
 """So many rewards a window may hold: all of them are kept, and saved."""
@@ -156,9 +157,7 @@ class SlidingUCB1(_Sliding):
         c: float = 2.0,
         window: int = 1000,
     ) -> None:
-        constant = float(exact(c, "c"))
-        if not 0 < constant <= LARGEST:
-            raise InvalidInput(f"c = {shown(c)} must be > 0 and at most {LARGEST:g}")
+        constant = positive(c, "c", LARGEST)
         super().__init__(SlidingUCB1Record(constant, checked_window(window)), n_arms, arms)
 
     def _rescaled(self, rows: Any, unit: float) -> Any:

@@ -6,9 +6,7 @@ import math
 from collections.abc import Sequence
 from typing import Any, NamedTuple
 
-from surefoot._exact import exact, shown
 from surefoot._jit import jittable
-from surefoot.errors import InvalidInput
 from surefoot.kernels.policy import IndexPolicy
 from surefoot.kernels.registry import (
     LARGEST,
@@ -22,6 +20,7 @@ from surefoot.kernels.registry import (
 )
 from surefoot.policies._forgetting import forgetful, refuse_to_forget, signed_as
 from surefoot.policies.discounted import DiscountedUCB1
+from surefoot.policies.sets import positive
 from surefoot.policies.sliding import SlidingUCB1
 
 
@@ -124,11 +123,7 @@ class UCB1(IndexPolicy):
         window: int | None = None,
     ) -> None:
         refuse_to_forget(self, discount, window)
-        constant = float(exact(c, "c"))
-        if not 0 < constant <= LARGEST:
-            raise InvalidInput(
-                f"c = {shown(c)} must be > 0 and at most {LARGEST:g}; the papers use 2"
-            )
+        constant = positive(c, "c", LARGEST, "; the papers use 2")
         super().__init__(UCB1Record(constant), n_arms, arms)
 
     @signed_as(__init__)
