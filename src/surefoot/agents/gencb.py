@@ -5,16 +5,13 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
-import numpy as np
-
 from surefoot._exact import one_of, shown
 from surefoot._types import JsonObject, Seed
 from surefoot.agents.agent import Agent
-from surefoot.agents.draws import own_key
+from surefoot.agents.draws import Draws, own_key
 from surefoot.agents.faults import ON_FAULT, RAISE
 from surefoot.agents.funding import SCARCE, Earnings, check_fund
 from surefoot.agents.play import Play, Reason
-from surefoot.agents.policy_checks import seeded
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, State, Terms
 from surefoot.policies.base import Policy
@@ -128,9 +125,16 @@ class GenCB(Agent):
         return {"default_competes": self.default_competes, **faults, **funds}
 
     def like(self, policy: Policy, seed: Seed = None) -> Self:
-        """A fresh agent of the same floor and settings."""
-        fresh = self.from_config(self.config(), self.floor, policy)
-        fresh.rng = np.random.default_rng(seeded(seed).spawn(1)[0])
+        """An agent of the same floor and settings that knows the same, with books of its own.
+
+        ``policy``: a copy of this agent's, of as many arms or more.
+        """
+        fresh = type(self)(policy, self.floor, seed, **self.config())
+        fresh.turns, fresh.paused = self.turns, self.paused
+        fresh.faults, fresh.last_fault = self.faults, self.last_fault
+        fresh.draws = Draws(self.draws.plays, self.draws.parts)
+        if self.earned is not None:
+            fresh.earned = self.earned.copied(len(fresh.arms))
         return fresh
 
     def change(self, **settings: Any) -> None:

@@ -16,7 +16,6 @@ from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, Play, Reason, saving
-from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
@@ -195,12 +194,7 @@ class Fold:
         if isinstance(policy, KernelPolicy):
             policy.renew()
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
-        copied = agent.like(policy, seed)
-        copied.turns, copied.paused = agent.turns, agent.paused
-        copied.draws = Draws(agent.draws.plays, agent.draws.parts)
-        if agent.earned is not None:
-            copied.earned = agent.earned.copied(len(agent.arms))
-        twin._keep(copied, Account(posted=rights))
+        twin._keep(agent.like(policy, seed), Account(posted=rights))
         twin.counted = set(self.counted)
         twin.lent = {name: play.number for name, play in self.waiting.items() if play.explores}
         twin.books.counters |= {
@@ -303,15 +297,8 @@ class Fold:
         if not new:
             return
         self.opened[0] = with_arms(self.opened[0], new, self.own_policy)
-        policy = grown(agent.policy, new)
-        fresh = agent.like(policy)
-        fresh.books, fresh.rng = agent.books, agent.rng
-        fresh.turns, fresh.paused = agent.turns, agent.paused
-        fresh.faults, fresh.last_fault = agent.faults, agent.last_fault
-        fresh.draws, fresh.waiting = agent.draws, agent.waiting
-        if agent.earned is not None:
-            fresh.earned = agent.earned.copied(len(fresh.arms))
-        self.agent = fresh
+        self.agent = agent.like(grown(agent.policy, new))
+        self.agent.books, self.agent.rng, self.agent.waiting = agent.books, agent.rng, agent.waiting
 
     def _decided(self, entry: Entry, done: bool) -> None:
         payload, kind = entry.payload, entry.kind
