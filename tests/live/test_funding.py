@@ -1,7 +1,10 @@
 """A live agent that funds itself by what pays: as in memory, wherever the ledger is read."""
 
+import pytest
+
 import surefoot as sf
 from leased import opened
+from surefoot.errors import InvalidInput
 from surefoot.live import MemoryStore
 from surefoot.live.fold import Fold
 
@@ -103,3 +106,11 @@ def test_under_a_lease_the_plays_that_wait_are_counted_as_in_the_ledger(tmp_path
         leased.flush()
         assert leased._worker._local.agent.waiting() == [arms[1], *arms[3:]]
         assert leased._engine.fold._open_arms() == [arms[1], *arms[3:]]
+
+
+def test_opened_again_with_the_other_setting_it_is_named_with_both_values():
+    for stored, given in ((True, False), (False, True)):
+        store = MemoryStore()
+        sf.Live(sf.GenCB(sf.UCB1(3), FLOOR, 0, fund=stored), store).close()
+        with pytest.raises(InvalidInput, match=f"fund = {given} differs from {stored}"):
+            sf.Live(sf.GenCB(sf.UCB1(3), FLOOR, 0, fund=given), store)

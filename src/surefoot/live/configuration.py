@@ -316,6 +316,7 @@ def _fields(config: JsonObject) -> JsonObject:
         **{f"policy.{key}": sealed(_plain(value)) for key, value in own.items() if key != "arms"},
         **{f"floor.{key}": value for key, value in config["floor"].items()},
         "on_fault": RAISE,
+        "fund": False,
         **config["settings"],
         **settings_of(config).in_seconds(),
     }
