@@ -1,5 +1,6 @@
 """Playing for earnings while slack is scarce: which arm, when, and what it leaves untouched."""
 
+import json
 from fractions import Fraction
 
 import numpy as np
@@ -9,6 +10,7 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.agents.funding import SCARCE, exceeds, funding_arm
+from surefoot.agents.saving import _canonical, _digest
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import stepwise
 from surefoot.simulation.plan import Plan
@@ -137,45 +139,40 @@ def test_void_and_expired_plays_wait_no_longer():
 
 
 def test_a_saved_agent_goes_on_as_if_it_had_never_stopped(tmp_path):
-    agent = sf.GenCB(sf.Thompson(3), FLOOR, seed=3, fund=True)
     env, path = sf.BernoulliArms([0.4, 0.6, 0.9]), tmp_path / "agent.json"
-    waiting = []
-    for t in range(400):
-        if t == 200:
-            agent.save(path)
-            agent = sf.load(path)
-        play = agent.select()
-        if play.is_default:
-            agent.update(play)
-            continue
-        waiting.append(play)
-        if len(waiting) > 3:
-            late = waiting.pop(0)
-            agent.update(late.id, env.pull(1, late.turn, late.index))
-    twin = sf.GenCB(sf.Thompson(3), FLOOR, seed=3, fund=True)
-    waiting = []
-    for _ in range(400):
-        play = twin.select()
-        if play.is_default:
-            twin.update(play)
-            continue
-        waiting.append(play)
-        if len(waiting) > 3:
-            late = waiting.pop(0)
-            twin.update(late.id, env.pull(1, late.turn, late.index))
+    agent, twin = (sf.GenCB(sf.Thompson(3), FLOOR, seed=3, fund=True) for _ in range(2))
+
+    def go_on(one, waiting):
+        for _ in range(200):
+            play = one.select()
+            if play.is_default:
+                one.update(play)
+                continue
+            waiting.append(play)
+            if len(waiting) > 3:
+                late = waiting.pop(0)
+                one.update(late.id, env.pull(1, late.turn, late.index))
+
+    go_on(agent, ours := [])
+    agent.save(path)
+    agent = sf.load(path)
+    go_on(agent, ours)
+    go_on(twin, theirs := [])
+    go_on(twin, theirs)
     assert twin.earned.plays == agent.earned.plays
     assert twin.select() == agent.select()
 
 
 def test_a_file_that_does_not_say_what_each_arm_earned_is_damaged(tmp_path):
-    from surefoot.agents.saving import agent_from_json, agent_to_json
-
-    agent = sf.GenCB(sf.UCB1(2), FLOOR, fund=True)
-    body = agent_to_json(agent)
+    path = tmp_path / "agent.json"
+    sf.GenCB(sf.UCB1(2), FLOOR, fund=True).save(path)
+    document = json.loads(path.read_text())
     for rows in ([[0], [0, 0]], [[0] * 3, [0] * 3], [[0, 0.5], [0, 0]]):
-        with pytest.raises(ValueError, match="earned is not of 2 arms"):
-            agent_from_json({**body, "earned": rows}, None)
-    assert DamagedFile  # what load makes of it
+        document["body"]["earned"] = rows
+        document["sha256"] = _digest(_canonical(document["body"]))
+        path.write_text(json.dumps(document))
+        with pytest.raises(DamagedFile, match="earned is not of 2 arms"):
+            sf.load(path)
 
 
 @pytest.mark.parametrize(
