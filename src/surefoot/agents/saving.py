@@ -250,9 +250,9 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     else:
         policy = _fresh(saved, policy)
     agent: Agent = agents[kind].from_config(_heard(body["settings"]), floor, policy)
-    _restore(
-        agent.policy, from_json(saved["state"]), own=agent.policy is policy and not saved["config"]
-    )
+    own, state = agent.policy is policy and not saved["config"], from_json(saved["state"])
+    with open_plays.blamed(agent.policy, "restore()", "the state", own):
+        agent.policy.restore(state)
     agent.books = agent.books.restored(floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent.draws = Draws(*body.get("draws", ()))
@@ -264,7 +264,6 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
     if agent.counts_open:
-        own = agent.policy is policy and not saved["config"]
         open_plays.restored(agent, body.get("lapsed"), own)
     return agent
 
@@ -296,12 +295,6 @@ def _floor(saved: JsonObject, own: Any) -> Floor:
         raise InvalidInput(f"floor = {shown(own)} is not the saved floor's class {kind}")
     floor: Floor = (ours or own).from_config(config)
     return floor
-
-
-def _restore(policy: Policy, state: Any, own: bool) -> None:
-    """Give a policy its state."""
-    with open_plays.blamed(policy, "restore()", "the state", own):
-        policy.restore(state)
 
 
 def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:
