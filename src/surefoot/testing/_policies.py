@@ -167,15 +167,14 @@ class World:
             self.learn(policy, arm, reward, context)
 
     def learn(self, policy: Any, arm: Any, reward: Any, context: Any) -> None:
-        """One reward of a policy, which must leave the context alone."""
-        before = text(context)
-        policy.update(arm, reward, context)
-        assert text(context) == before, "the policy changed a context"
+        """One reward of a policy."""
+        self.tell(policy, "update", arm, reward, context)
 
-    def tell(self, policy: Any, what: str, arm: Any, context: Any) -> None:
-        """That a play was ``opened`` or ``closed``; the policy must leave the context alone."""
+    def tell(self, policy: Any, what: str, *said: Any) -> None:
+        """Call a method; the policy must leave the context, which is said last, alone."""
+        context = said[-1]
         before = text(context)
-        getattr(policy, what)(arm, context)
+        getattr(policy, what)(*said)
         assert text(context) == before, "the policy changed a context"
 
     def plays(self, agent: Any, count: int) -> list[Any]:
