@@ -19,7 +19,6 @@ ENDED = (Outcome.BOOKED, Outcome.REPEATED)
 """What a report comes to that ends its play: the first may have been interrupted once booked."""
 
 if TYPE_CHECKING:
-    from surefoot.agents.actions import Action
     from surefoot.agents.agent import Agent
     from surefoot.agents.play import Play
 
@@ -27,7 +26,8 @@ if TYPE_CHECKING:
 def opened(agent: Agent, number: int, play: Play, context: Any) -> None:
     """An exploration was decided; a policy that fails to hear of it does not count it."""
     policy: Any = agent.policy
-    action = play.index if agent.actions.numbered else _action(agent, play)
+    actions = agent.actions
+    action = play.index if actions.numbered else actions.action(play.index, play.arm)
     if agent.on_fault == RAISE:  # as nearly always: without a call more
         policy.opened(action, context)
     elif not agent.tell(policy.opened, action, context):
@@ -40,7 +40,8 @@ def closed(agent: Agent, number: int, play: Play, context: Any) -> None:
         agent.lapsed.discard(number)
     elif play.index >= 0:
         policy: Any = agent.policy
-        action = play.index if agent.actions.numbered else _action(agent, play)
+        actions = agent.actions
+        action = play.index if actions.numbered else actions.action(play.index, play.arm)
         if agent.on_fault == RAISE:
             policy.closed(action, context)
         else:
@@ -69,12 +70,7 @@ def restored(agent: Agent, lapsed: list[int] | None, own: bool) -> None:
             agent.lapsed.add(number)
         elif play.index >= 0:
             with blamed(policy, "opened()", "an open play", own):
-                policy.opened(_action(agent, play), context)
-
-
-def _action(agent: Agent, play: Play) -> Action:
-    actions = agent.actions
-    return play.index if actions.numbered else actions.action(play.index, play.arm)
+                policy.opened(agent.actions.action(play.index, play.arm), context)
 
 
 @contextmanager
