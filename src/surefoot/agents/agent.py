@@ -545,9 +545,6 @@ class Agent:
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores."""
-        if self.even is not None:
-            worst, best = map(float, self.floor.reward_range)
-            return self.even if self.unit_rewards else worst + (best - worst) * self.even
         return self.sure_score(terms.value)
 
     def sure_score(self, units: float) -> float:

@@ -194,8 +194,11 @@ class GenCB(Agent):
 
     def default_score(self, terms: Terms) -> float:
         """The default's value on the scale of the policy's scores; of an interval a sample."""
-        if terms.high is None or self.even is not None:
-            return super().default_score(terms)
+        if self.even is not None:
+            worst, best = map(float, self.floor.reward_range)
+            return self.even if self.unit_rewards else worst + (best - worst) * self.even
+        if terms.high is None:
+            return self.sure_score(terms.value)
         return self.sure_score(self.draws.sample(terms, own_key(self.rng), self.turns))
 
     def _shut(self, terms: Terms) -> Reason | None:
