@@ -310,12 +310,11 @@ class Fold:
         self.count(kind)
         assert entry.play is not None
         self.waiting[entry.play] = play
-        if play.explores and self.agent.counts_open:
-            try:
-                self.tell_open(entry.play, play)
-            except Exception:
-                if done:  # while it is decided; one that is read back was made
-                    raise
+        try:
+            self.tell_open(entry.play, play)
+        except Exception:
+            if done:  # while it is decided; one that is read back was made
+                raise
 
     def count(self, kind: str) -> None:
         """Count a play that was decided."""
@@ -361,7 +360,7 @@ class Fold:
             self.learn(kind, payload, play.action, play.context, play.missing)
         if kind in CLOSED and name is not None:
             self.waiting.pop(name, None)
-            if play is not None and name in self.counted:
+            if play is not None:
                 self.tell_closed(name, play)
 
     def tell_open(self, name: str, play: OpenPlay) -> None:
