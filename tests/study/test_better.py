@@ -1,4 +1,5 @@
 import json
+import shutil
 
 import pytest
 
@@ -116,6 +117,14 @@ def test_a_damaged_run_is_named(tmp_path):
     part.write_text(json.dumps([{"panel": "clb"}]))
     with pytest.raises(DamagedFile, match=r"run-000001.json is damaged; delete it"):
         runs.figures("clb")
+
+
+def test_a_run_that_was_put_back_in_the_wrong_folder_is_named(made, tmp_path):
+    shutil.copytree(made.folder, tmp_path / "out")
+    place = tmp_path / "out" / PARTS
+    shutil.copy(place / "clb-d9" / "run-000001.json", place / "clb-d7" / "run-000001.json")
+    with pytest.raises(DamagedFile, match=r"clb-d7/run-000001.json is damaged; delete it"):
+        study(tmp_path / "out").figures("clb")
 
 
 @pytest.mark.parametrize(

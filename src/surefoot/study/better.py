@@ -25,7 +25,7 @@ from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 from surefoot.study.problems import MAIN, PROBLEMS, LinearPanel
 from surefoot.study.results import DECIDE
-from surefoot.study.rivals import NAMED, PRINTED, guarded, rivals
+from surefoot.study.rivals import NAMED, PRINTED, Rival, guarded, rivals
 from surefoot.study.runs import Step, Traces, key, perform
 from surefoot.study.shuffled import Field, ShuffledPlan
 from surefoot.study.sweep import Sweep, paper, read
@@ -86,17 +86,24 @@ class Group:
         arms: Any = first.environment()
         return ShuffledPlan(self._field(), arms, first.horizon, [seed, int(self.again)])
 
-    def players(self) -> list[str]:
-        """The policies that play, by name."""
+    def players(self) -> list[Rival]:
+        """The policies that play."""
         chosen = {PRINTED, NAMED}
-        return [one.name for one in rivals(self.problem) if one.role in chosen or not self.again]
+        return [one for one in rivals(self.problem) if one.role in chosen or not self.again]
 
     def _field(self) -> Field:
-        playing = [one for one in rivals(self.problem) if one.name in self.players()]
         return lambda environment: {
             key(one.name, panel): guarded(one.make(panel, environment), panel)
             for panel in self.panels
-            for one in playing
+            for one in self.players()
+        }
+
+    def seats(self) -> dict[str, tuple[str, str]]:
+        """agent -> the panel and the policy that its numbers are of, in order."""
+        return {
+            key(one.name, panel): (self.called(panel), one.name + AGAIN * self.again)
+            for panel in self.panels
+            for one in self.players()
         }
 
     def rows(self, plan: ShuffledPlan, run: int, traces: Traces) -> list[JsonObject]:
@@ -104,12 +111,11 @@ class Group:
         result = Result(plan, {run: traces})
         return [
             {
-                "panel": self.called(panel),
-                "policy": name + AGAIN * self.again,
-                **{m: result.measure(key(name, panel), m)[0, -1].item() for m in MEASURES},
+                "panel": panel,
+                "policy": policy,
+                **{m: result.measure(agent, m)[0, -1].item() for m in MEASURES},
             }
-            for panel in self.panels
-            for name in self.players()
+            for agent, (panel, policy) in self.seats().items()
         ]
 
 
@@ -276,7 +282,8 @@ class BetterRuns:
         rows = read_json(part)
         try:
             whole = all(isinstance(row[m], int | float) for row in rows for m in MEASURES)
-            if not whole or len(rows) != len(group.panels) * len(group.players()):
+            seats = [(row["panel"], row["policy"]) for row in rows]
+            if not whole or seats != list(group.seats().values()):
                 raise TypeError
         except (KeyError, TypeError):
             raise DamagedFile(
