@@ -1,5 +1,7 @@
 import json
+import os
 import shutil
+from unittest import mock
 
 import pytest
 
@@ -125,6 +127,24 @@ def test_a_run_that_was_put_back_in_the_wrong_folder_is_named(made, tmp_path):
     shutil.copy(place / "clb-d9" / "run-000001.json", place / "clb-d7" / "run-000001.json")
     with pytest.raises(DamagedFile, match=r"clb-d7/run-000001.json is damaged; delete it"):
         study(tmp_path / "out").figures("clb")
+
+
+def test_a_kill_while_old_runs_are_cleared_leaves_a_study(made, tmp_path):
+    class Killed(BaseException):
+        pass
+
+    for count in range(0, 20, 3):
+        out = tmp_path / str(count)
+        shutil.copytree(made.folder, out)
+        removals = [mock.DEFAULT] * count + [Killed]
+        with (
+            mock.patch("os.unlink", side_effect=removals, wraps=os.unlink),
+            pytest.raises(Killed),
+        ):
+            study(out, seed=1, overwrite=True).claim()
+        study(out, seed=1, overwrite=True).claim()
+        assert parts(out) == {}
+        assert study(out, seed=1).begun
 
 
 @pytest.mark.parametrize(

@@ -214,7 +214,9 @@ class BetterRuns:
     def claim(self) -> None:
         """Say in the folder what its runs are of, after clearing it if so asked."""
         if not self.begun:
-            shutil.rmtree(self.folder / PARTS, ignore_errors=True)
+            for group in (self.folder / PARTS).glob("*"):
+                if group.is_dir():  # the manifest stays: without it nothing here is ours
+                    shutil.rmtree(group)
             for name in FILES:
                 (self.folder / name).unlink(missing_ok=True)
         write_json(self.folder / PARTS / MANIFEST, self.asked.made_by())
