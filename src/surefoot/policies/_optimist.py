@@ -52,6 +52,16 @@ def _live_scores(values: Any, features: Any, m: int, whole: Any) -> None:
     _ridge.scores(ridge, features, beta, values)
 
 
+@jittable
+def fit_top(out: Any, values: Any) -> bool:
+    """Whether all scores are fit for an oracle; if so, the k best of them are in ``out``."""
+    for value in values:
+        if not abs(value) <= MOST:
+            return False
+    top_k(values, len(out), out)
+    return True
+
+
 def _live_choose(values: Any, features: Any, m: int, whole: Any) -> tuple[int, float]:
     _live_scores(values, features, m, whole)
     chosen = _ridge.first_best(values)
@@ -59,13 +69,8 @@ def _live_choose(values: Any, features: Any, m: int, whole: Any) -> tuple[int, f
 
 
 def _live_top(out: Any, values: Any, features: Any, m: int, whole: Any) -> bool:
-    """Whether all scores are fit for an oracle; if so, the k best of them are in ``out``."""
     _live_scores(values, features, m, whole)
-    for value in values:
-        if not abs(value) <= MOST:
-            return False
-    top_k(values, len(out), out)
-    return True
+    return fit_top(out, values)
 
 
 def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:

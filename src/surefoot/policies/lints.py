@@ -10,7 +10,6 @@ import numpy.typing as npt
 
 from surefoot._exact import shown
 from surefoot._jit import jittable
-from surefoot._top_k import top_k
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.kernels import warm
@@ -18,11 +17,11 @@ from surefoot.kernels.noise import key_from, wrap
 from surefoot.kernels.registry import Kernels, register
 from surefoot.kernels.warm import LIVE, Live, listed
 from surefoot.policies import _factored, _open, _ridge
-from surefoot.policies._optimist import SIGNATURES, Optimist, live_count
+from surefoot.policies._optimist import SIGNATURES, Optimist, fit_top, live_count
 from surefoot.policies.c2ucb import C2UCB, SuperArm, choose, room_in, structure
 from surefoot.policies.linucb import LinUCB
 from surefoot.policies.options import Ridge
-from surefoot.policies.sets import MOST, Ball, Polytope, positive
+from surefoot.policies.sets import Ball, Polytope, positive
 
 
 class LinTSRecord(NamedTuple):
@@ -152,13 +151,8 @@ def _live_choose(values: Any, features: Any, m: int, whole: Any) -> tuple[int, f
 
 
 def _live_top(out: Any, values: Any, features: Any, m: int, whole: Any) -> bool:
-    """Whether all values are fit for an oracle; if so, the k largest of them are in ``out``."""
     _live_scores(values, features, m, whole)
-    for value in values:
-        if not abs(value) <= MOST:
-            return False
-    top_k(values, len(out), out)
-    return True
+    return fit_top(out, values)
 
 
 def _live_learn(row: int, reward: float, features: Any, whole: Any) -> None:
