@@ -29,9 +29,13 @@ class DriftingRecord(NamedTuple):
 
 def _mean(environment: Any, means: object, arm: int, play: int) -> Any:
     starts, n_arms = environment.starts, environment.n_arms
-    j = len(starts) - 1
-    while starts[j] > play:
-        j -= 1
+    j, end = 0, len(starts)
+    while end - j > 1:  # the row that holds is among j, ..., end - 1
+        middle = (j + end) // 2
+        if starts[middle] > play:
+            end = middle
+        else:
+            j = middle
     mean = environment.means[j * n_arms + arm]
     if environment.smooth == 1 and j + 1 < len(starts):
         share = (play - starts[j]) / (starts[j + 1] - starts[j])
