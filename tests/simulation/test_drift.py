@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
-from surefoot.simulation import stepwise
+from driven import live
 from surefoot.simulation.loop import LEAST
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
@@ -34,12 +34,9 @@ def test_the_promise_holds_under_drift_and_all_drivers_agree(world):
         traces = plan.run(run, choose("plain"))
         for name, trace in traces.items():
             assert trace.books[-1, LEAST] >= 0
-            live = stepwise.drive(
-                agents[name], WORLDS[world], plan.tops[name], plan.key(run), plan._stream(run, 1),
-                plan.checkpoints, lambda: False,
-            )  # fmt: skip
-            assert (live.books == trace.books).all()
-            assert (live.losses == trace.losses).all()
+            driven = live(plan, name, run)
+            assert (driven.books == trace.books).all()
+            assert (driven.losses == trace.losses).all()
 
 
 def test_without_a_guard_the_same_drift_breaks_the_floor():

@@ -6,6 +6,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from driven import live
 from late import ARMS, DRIFT, assert_is, floors, timed, twin
 from surefoot.environments._timing import AT_ONCE
 from surefoot.simulation import stepwise, waiting
@@ -13,13 +14,6 @@ from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
 
 SMOOTH = sf.Drifting(ARMS, {41: [0.1, 0.2, 0.9]}, smooth=True)
-
-
-def live(plan, name):
-    return stepwise.drive(
-        plan.agents[name], plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
-        plan.checkpoints, lambda: False,
-    )  # fmt: skip
 
 
 def assert_same(one, other):

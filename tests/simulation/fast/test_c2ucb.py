@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from driven import live
 from gram_cases import (
     CASES,
     ZERO_ONE,
@@ -20,7 +21,6 @@ from surefoot._jit import HELPERS
 from surefoot.environments._kernels import draw
 from surefoot.oracles import ShortestPath, TopK
 from surefoot.policies.c2ucb import MEMBERS, choose
-from surefoot.simulation import stepwise
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.fast import c2ucb, gram
 from surefoot.simulation.loop import Scale
@@ -125,11 +125,8 @@ def test_the_plain_text_plays_paths_as_the_live_driver_does():
     for seed in range(25):
         plan = of_paths(seed, 60)
         plain = plan.run(0, PLAIN)
-        for name, agent in plan.agents.items():
-            trace = stepwise.drive(
-                agent, plan.environment, plan.tops[name], plan.key(0), plan._stream(0, 1),
-                plan.checkpoints, lambda: False,
-            )  # fmt: skip
+        for name in plan.agents:
+            trace = live(plan, name)
             assert np.array_equal(trace.books, plain[name].books), (seed, name)
             np.testing.assert_allclose(trace.losses, plain[name].losses, rtol=1e-12, atol=1e-12)
         sizes.add(plan.environment.oracle.size)
