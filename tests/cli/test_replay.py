@@ -8,8 +8,8 @@ import pytest
 
 from commands import last_said
 from surefoot.cli import app
-from surefoot.study.backtest import Subject
-from surefoot.study.flights import CASES
+from surefoot.study.logs.backtest import Subject
+from surefoot.study.logs.flights import CASES
 
 QUICK = ("--runs", "2", "--horizon", "200")
 

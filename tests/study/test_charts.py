@@ -6,7 +6,7 @@ from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
 from surefoot.study import charts, style
-from surefoot.study.backtest import (
+from surefoot.study.logs.backtest import (
     AGENTS,
     GUARDED,
     JOINED,
@@ -15,8 +15,8 @@ from surefoot.study.backtest import (
     BacktestFindings,
     Subject,
 )
+from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings
 from surefoot.study.numbers import amount
-from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings
 
 
 def findings(log, default="a", **options):

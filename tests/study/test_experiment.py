@@ -7,8 +7,8 @@ import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import experiment, files
-from surefoot.study.backtest import Backtest, BacktestFindings, Subject
 from surefoot.study.experiment import claim, run_study, write, write_study
+from surefoot.study.logs.backtest import Backtest, BacktestFindings, Subject
 from surefoot.study.problems import MAIN
 from surefoot.study.results import Store
 from surefoot.study.runs import checkpoints

@@ -3,12 +3,12 @@ import importlib
 import pytest
 
 from surefoot import theory
-from surefoot.study import self_funding
+from surefoot.study.logs import self_funding
 
 OLD = [
     ("default_plays.predicted", "surefoot.study.default_plays"),
     ("default_plays.at_most", "surefoot.theory.general"),
-    ("self_funding.first_exploration", "surefoot.study.self_funding"),
+    ("self_funding.first_exploration", "surefoot.study.logs.self_funding"),
     ("sequential.Shortfall", "surefoot.live.shortfall"),
 ]
 

@@ -13,7 +13,7 @@ from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, tab
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.outlook import OutlookFindings
+    from surefoot.study.logs.outlook import OutlookFindings
 
 Default = Annotated[float, typer.Option(help="What the default is known to pay a play.")]
 Alpha = Annotated[
@@ -90,7 +90,7 @@ def plan(
           money that can also be lost, and 100 that may go at once
     """
     from surefoot.study.files import to_json
-    from surefoot.study.outlook import Outlook, OutlookFindings
+    from surefoot.study.logs.outlook import Outlook, OutlookFindings
 
     _within(default, *reward_range)
     plausible = _plausible(means, mean, arms)
@@ -113,7 +113,7 @@ def _plausible(
     means: tuple[float, float] | None, mean: list[float] | None, arms: int | None
 ) -> list[Any]:
     """What the arms may pay, from whichever way it was given."""
-    from surefoot.study.outlook import spaced
+    from surefoot.study.logs.outlook import spaced
 
     if mean and means is not None:
         raise InvalidInput("--means and --mean exclude each other; give one")
@@ -128,8 +128,8 @@ def _plausible(
 
 def _show(prospects: OutlookFindings, summary: JsonObject, out: Path) -> None:
     """The plan as one table and a few sentences, on stdout."""
+    from surefoot.study.logs.outlook import PLAUSIBLE
     from surefoot.study.numbers import amount, full, percent
-    from surefoot.study.outlook import PLAUSIBLE
 
     table = table_of(
         "by",

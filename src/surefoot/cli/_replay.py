@@ -14,7 +14,7 @@ from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, tab
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.backtest import BacktestFindings
+    from surefoot.study.logs.backtest import BacktestFindings
 
 OUT = Path("out")
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -138,9 +138,9 @@ def replay(
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
     """
-    from surefoot.study.backtest import Backtest, BacktestFindings
     from surefoot.study.files import to_json
-    from surefoot.study.log import within
+    from surefoot.study.logs.backtest import Backtest, BacktestFindings
+    from surefoot.study.logs.log import within
 
     reading = {
         "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
@@ -159,8 +159,8 @@ def _subject(
     file: Path | None, default: str | None, case: Case | None, reading: dict[str, Any]
 ) -> Any:
     """The log of one's own, or a built-in one; ``reading``: the options that a log is read by."""
-    from surefoot.study.backtest import built_in, own
-    from surefoot.study.log import USUAL, Spelling
+    from surefoot.study.logs.backtest import built_in, own
+    from surefoot.study.logs.log import USUAL, Spelling
 
     if file is None:
         for option, value in reading.items():
@@ -179,7 +179,7 @@ def _subject(
 
 def _show(findings: BacktestFindings, summary: JsonObject, out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
-    from surefoot.study.backtest import GUARDED
+    from surefoot.study.logs.backtest import GUARDED
     from surefoot.study.numbers import amount, full, percent, scale
 
     table = table_of(

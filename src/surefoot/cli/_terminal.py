@@ -20,9 +20,9 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from surefoot.study.backtest import Backtest, BacktestFindings
     from surefoot.study.compare import Comparison, ComparisonFindings
-    from surefoot.study.outlook import Outlook, OutlookFindings
+    from surefoot.study.logs.backtest import Backtest, BacktestFindings
+    from surefoot.study.logs.outlook import Outlook, OutlookFindings
 
 
 _ALIKE = {

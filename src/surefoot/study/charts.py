@@ -8,10 +8,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.study import self_funding, style
-from surefoot.study.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, BacktestFindings
+from surefoot.study import style
+from surefoot.study.logs import self_funding
+from surefoot.study.logs.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, BacktestFindings
+from surefoot.study.logs.outlook import PLAUSIBLE, POOR, OutlookFindings
 from surefoot.study.numbers import Array, amount, percent, tick
-from surefoot.study.outlook import PLAUSIBLE, POOR, OutlookFindings
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes

@@ -16,8 +16,9 @@ from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation import Result
 from surefoot.simulation.checks import positive
 from surefoot.simulation.result import spread
-from surefoot.study import flights, sweep
+from surefoot.study import sweep
 from surefoot.study.files import FORMATS, versions
+from surefoot.study.logs import flights
 from surefoot.study.numbers import Array, counted
 from surefoot.study.peers import PEERS, Peer
 from surefoot.study.runs import MAX_RUNS, Step, Traces, perform

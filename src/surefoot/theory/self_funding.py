@@ -1,5 +1,5 @@
-"""Moved to ``surefoot.study.self_funding``; this name works for one version."""
+"""Moved to ``surefoot.study.logs.self_funding``; this name works for one version."""
 
 from surefoot.theory._moved import moved
 
-__getattr__ = moved(__name__, "surefoot.study.self_funding")
+__getattr__ = moved(__name__, "surefoot.study.logs.self_funding")

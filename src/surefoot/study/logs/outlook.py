@@ -19,8 +19,8 @@ from surefoot.simulation import Plan
 from surefoot.simulation.checks import positive
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
-from surefoot.study import self_funding
 from surefoot.study.files import versions
+from surefoot.study.logs import self_funding
 from surefoot.study.numbers import Array, amount, full, percent
 from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from surefoot.errors import InvalidInput
-from surefoot.study import self_funding
+from surefoot.study.logs import self_funding
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
 

@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
-from surefoot.study import outlook
 from surefoot.study.experiment import write
-from surefoot.study.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, spaced
-from surefoot.study.self_funding import default_share
+from surefoot.study.logs import outlook
+from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, spaced
+from surefoot.study.logs.self_funding import default_share
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
 

@@ -8,7 +8,7 @@ import pytest
 
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Result
-from surefoot.study.backtest import (
+from surefoot.study.logs.backtest import (
     GIVEN,
     GUARDED,
     JOINED,

@@ -20,8 +20,8 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.simulation import Plan
 from surefoot.simulation.result import spread
-from surefoot.study import flights, log, self_funding
 from surefoot.study.files import versions
+from surefoot.study.logs import flights, log, self_funding
 from surefoot.study.numbers import Array, amount, counted, full
 from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
 from surefoot.study.verdict import few, margin, side
@@ -238,7 +238,7 @@ SHOWN_ARMS = 12
 class BacktestFindings:
     """A backtest whose runs are done: its table, its summary, and the words that go with them.
 
-    >>> from surefoot.study.backtest import Subject
+    >>> from surefoot.study.logs.backtest import Subject
     >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
     >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=5)
     >>> list(backtest.steps(engine="plain"))[-1].done

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study.log import Spelling, label, read, within
+from surefoot.study.logs.log import Spelling, label, read, within
 
 
 def short(value):

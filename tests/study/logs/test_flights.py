@@ -13,7 +13,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra, SurefootError
-from surefoot.study import flights
+from surefoot.study.logs import flights
 
 DATA = resources.files("surefoot.study").joinpath("data")
 VENDORED = DATA.joinpath("flights.parquet").read_bytes()
@@ -125,11 +125,11 @@ def test_an_unknown_case_is_named_with_the_remedy(unknown: Any) -> None:
 
 
 def test_naming_the_cases_loads_no_polars() -> None:
-    probe = "import sys, surefoot.study.flights as f; f.find('atlanta'); print(*sys.modules)"
+    probe = "import sys, surefoot.study.logs.flights as f; f.find('atlanta'); print(*sys.modules)"
     loaded = subprocess.run(
         [sys.executable, "-c", probe], check=True, capture_output=True, text=True
     )
-    assert "surefoot.study.flights" in loaded.stdout.split()
+    assert "surefoot.study.logs.flights" in loaded.stdout.split()
     assert "polars" not in loaded.stdout.split()
 
 
