@@ -55,7 +55,7 @@ def test_every_command_prints(shop, monkeypatch, name, encoding):
     code, words = COMMANDS[name]
     monkeypatch.chdir(shop)
     monkeypatch.setenv("COLUMNS", "60")
-    monkeypatch.setattr("surefoot.study.style.FORMATS", ("png",))
+    monkeypatch.setattr("surefoot._drawing.style.FORMATS", ("png",))
     for chart in ("draw_backtest", "draw_outlook"):
         monkeypatch.setattr(f"surefoot.study.experiment.{chart}", lambda *_: [])
     raw = {name: io.BytesIO() for name in ("stdout", "stderr")}

@@ -3,7 +3,8 @@ import polars as pl
 import pytest
 
 from claims_at_reduced_size import rows
-from surefoot.study import figures, runs, style
+from surefoot._drawing import style
+from surefoot.study import figures, runs
 from surefoot.study.figures import caption
 from surefoot.study.numbers import brief
 from surefoot.study.problems import CMAB, MAIN

@@ -8,8 +8,8 @@ from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
+from surefoot._drawing import style
 from surefoot._types import JsonObject
-from surefoot.study import style
 from surefoot.study.better import AGAIN
 from surefoot.study.better_findings import TARGETS, Share, said
 from surefoot.study.files import replacing

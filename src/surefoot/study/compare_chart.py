@@ -6,8 +6,8 @@ import warnings
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from surefoot._drawing import style
 from surefoot._types import JsonObject
-from surefoot.study import style
 from surefoot.study.compare import GUARDED, UNGUARDED, ComparisonFindings
 from surefoot.study.numbers import counted
 

@@ -12,14 +12,15 @@ from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import positive
 from surefoot.study import better_findings, better_pages, files
 from surefoot.study.better import BetterRuns
-from surefoot.study.charts import draw_backtest, draw_outlook
 from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, require, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
 from surefoot.study.logs.backtest import Backtest, BacktestFindings
+from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
+from surefoot.study.logs.outlook_chart import draw_outlook
 from surefoot.study.panel import Panel
 from surefoot.study.report import Page, write_report
 from surefoot.study.results import MANIFEST, PARTS, PanelRuns, Store, of_panel

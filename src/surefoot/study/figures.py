@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from surefoot.study import style
+from surefoot._drawing import style
 from surefoot.study.findings import Theorem, predicted_default_plays, theorems
 from surefoot.study.numbers import Array, brief, counted, plain
 from surefoot.study.panel import Panel

@@ -16,10 +16,10 @@ from typing import Any
 
 import surefoot
 from surefoot import _files
+from surefoot._drawing import style
 from surefoot.errors import InvalidInput, missing_extra
 
-FORMATS = ("png", "svg", "pdf")
-"""Of every figure."""
+FORMATS = style.FORMATS
 _MATTER = ("numpy", "scipy", "numba", "polars", "matplotlib")
 
 

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterable
-from typing import Any, TypeAlias
 
-import numpy.typing as npt
+from surefoot._drawing.numbers import MINUS, Array, brief, counted, plain
 
-Array: TypeAlias = npt.NDArray[Any]
-"""Counts or amounts, of many runs or plays."""
+__all__ = [
+    "Array", "amount", "brief", "counted", "full", "percent", "plain", "scale", "tick",
+]  # fmt: skip
+
 _PREFIXES = "kMGTPE"
-_MINUS = "\N{MINUS SIGN}"
 
 
 def amount(value: float, beside: float | None = None, *, signed: bool = False) -> str:
@@ -27,7 +27,7 @@ def amount(value: float, beside: float | None = None, *, signed: bool = False) -
     if value == 0:
         return "0"
     decade = _decade(value if beside is None else beside)
-    sign = _MINUS if value < 0 else "+" if signed else ""
+    sign = MINUS if value < 0 else "+" if signed else ""
     if not -6 <= decade < 3 * (len(_PREFIXES) + 1):
         return f"{sign}{abs(value):.2e}"
     thousands = _thousands(decade)
@@ -62,7 +62,7 @@ def full(value: float, beside: float | None = None, figures: int = 4) -> str:
     if value == 0:
         return "0"
     decade = _decade(value if beside is None else beside)
-    sign = _MINUS if value < 0 else ""
+    sign = MINUS if value < 0 else ""
     if not -6 <= decade < 15:
         return f"{sign}{abs(value):.{figures - 1}e}"
     text = f"{abs(value):,.{max(0, figures - 1 - decade)}f}"
@@ -81,10 +81,10 @@ def tick(value: float, reach: float) -> str:
     """
     decade = _decade(reach)
     if value == 0 or decade >= 3 * (len(_PREFIXES) + 1):
-        return f"{value:.3g}".replace("-", _MINUS)
+        return f"{value:.3g}".replace("-", MINUS)
     thousands = _thousands(decade)
     text = f"{value / 1000**thousands:,.10g}{_prefix(thousands)}"
-    return text.replace("-", _MINUS)
+    return text.replace("-", MINUS)
 
 
 def percent(share: float) -> str:
@@ -108,30 +108,3 @@ def _thousands(decade: int) -> int:
 
 def _prefix(thousands: int) -> str:
     return _PREFIXES[thousands - 1] if thousands else ""
-
-
-def plain(value: float) -> str:
-    """A reward in full, with a real minus sign.
-
-    >>> plain(-1378.305), plain(0.0)
-    ('\N{MINUS SIGN}1,378.305', '0')
-    """
-    return f"{value:,.10g}".replace("-", _MINUS)
-
-
-def brief(value: float) -> str:
-    """A reward to three digits, or whole: for a label.
-
-    >>> brief(-1378.305), brief(0.0123456)
-    ('\N{MINUS SIGN}1,378', '0.0123')
-    """
-    return plain(round(value) if abs(value) >= 100 else float(f"{value:.3g}"))
-
-
-def counted(number: int, what: str) -> str:
-    """A number and its noun.
-
-    >>> counted(1, "run"), counted(50, "run")
-    ('1 run', '50 runs')
-    """
-    return f"{number:,} {what}" + ("" if number == 1 else "s")

@@ -5,7 +5,7 @@ import pytest
 from matplotlib.colors import to_hex
 from matplotlib.text import Text
 
-from surefoot.study import charts, style
+from surefoot._drawing import style
 from surefoot.study.logs.backtest import (
     AGENTS,
     GUARDED,
@@ -15,7 +15,7 @@ from surefoot.study.logs.backtest import (
     BacktestFindings,
     Subject,
 )
-from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings
+from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.numbers import amount
 
 
@@ -41,8 +41,7 @@ def drawn(monkeypatch, tmp_path):
     def draw(found):
         kept = []
         monkeypatch.setattr(style, "save", lambda sheet, stem: kept.append(sheet) or [])
-        of_backtest = isinstance(found, BacktestFindings)
-        (charts.draw_backtest if of_backtest else charts.draw_outlook)(found, tmp_path / "x")
+        draw_backtest(found, tmp_path / "x")
         return kept[0]
 
     return draw
@@ -62,7 +61,7 @@ def drawn(monkeypatch, tmp_path):
 def test_every_outcome_can_be_drawn(tmp_path, monkeypatch, means, options):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     found = findings(log(means, spread=0.3 * means[0]), **options)
-    (file,) = charts.draw_backtest(found, tmp_path / "replay")
+    (file,) = draw_backtest(found, tmp_path / "replay")
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
@@ -141,11 +140,11 @@ def test_labels_are_shown_as_they_are(drawn):
 
 def test_a_label_that_no_font_has_is_told_in_one_line(tmp_path, monkeypatch):
     monkeypatch.setattr(style, "FORMATS", ("png",))
-    monkeypatch.setattr("surefoot.study.fonts._characters", lambda file: frozenset("abcdefgh"))
+    monkeypatch.setattr("surefoot._drawing.fonts._characters", lambda file: frozenset("abcdefgh"))
     data = {"arm": ["\N{CJK UNIFIED IDEOGRAPH-5ABD}", "b"] * 30, "reward": [1, 1] * 30}
     found = findings(data, "\N{CJK UNIFIED IDEOGRAPH-5ABD}", horizon=100)
     with pytest.warns(UserWarning, match="^no font of this machine has .*fonts-noto") as told:
-        assert charts.draw_backtest(found, tmp_path / "x")
+        assert draw_backtest(found, tmp_path / "x")
     assert len(told) == 1
 
 
@@ -212,53 +211,3 @@ def test_what_only_plays_the_default_gains_nothing_and_leaves_no_doubt(drawn):
     left = drawn(found).axes[0]
     assert left.get_title(loc="left") == "What exploring changed"
     assert "guarded\n0" in {text.get_text() for text in left.texts}
-
-
-def prospects(*arguments, **options):
-    outlook = Outlook(*arguments, **{"horizon": 300, "runs": 3, **options})
-    list(outlook.steps(engine="plain"))
-    return OutlookFindings(outlook)
-
-
-@pytest.mark.parametrize(
-    ("arguments", "options"),
-    [
-        ((0.7, 0.05, [0.8, 0.2]), {}),
-        ((0.7, 0.05, [0.8, 0.75]), {}),  # no poor scenario
-        ((0.7, 0.05, [0.1]), {"horizon": 1}),
-        ((7e8, 0.05, [8e8, 2e8], (0, 1e9)), {"traffic": 10}),
-        ((0.7, 0.05, [0.9], (0.68, 1)), {}),  # nothing is forced
-    ],
-)
-def test_every_outlook_can_be_drawn_and_stays_on_the_sheet(drawn, arguments, options):
-    figure = drawn(prospects(*arguments, **options))
-    figure.canvas.draw()
-    left, right = (axes.get_tightbbox() for axes in figure.axes)
-    assert left.x0 >= 0
-    assert left.x1 < right.x0
-    assert right.x1 <= figure.bbox.x1
-
-
-def test_it_is_written(tmp_path, monkeypatch):
-    monkeypatch.setattr(style, "FORMATS", ("png",))
-    (file,) = charts.draw_outlook(prospects(0.7, 0.05, [0.8, 0.2]), tmp_path / "plan")
-    assert file.read_bytes().startswith(b"\x89PNG")
-
-
-def test_the_panels_show_what_they_say_of_figure(drawn):
-    found = prospects(0.7, 0.05, [0.8, 0.2], reserve=1)
-    left, right = drawn(found).axes
-    shares = {tuple(line.get_ydata()) for line in left.lines}
-    gains = {tuple(line.get_ydata()) for line in right.lines}
-    for name in (PLAUSIBLE, POOR):
-        for curves, values in ((shares, found.share(name)), (gains, found.gain(name))):
-            ends = values.mean(axis=0), values.min(axis=0), values.max(axis=0)
-            assert {tuple(end) for end in ends} <= curves
-    most = charts.forced(found)
-    assert most[-1] == pytest.approx(found.outlook.points()[-1].forced / 300)
-    assert tuple(most) in shares
-    assert any(np.allclose(line.get_ydata(), -(0.035 * found.t + 1)) for line in right.lines
-               if len(line.get_ydata()) == len(found.t))  # fmt: skip
-    words = " ".join(text.get_text() for text in right.texts)
-    assert "floor: never below" in words
-    assert "as planned" in words

@@ -13,15 +13,17 @@ from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import numpy as np
 
+from surefoot._drawing import fonts
+from surefoot._drawing.numbers import Array, plain
+from surefoot._files import replacing
 from surefoot.errors import missing_extra
-from surefoot.study import fonts
-from surefoot.study.files import FORMATS, replacing
-from surefoot.study.numbers import Array, plain
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
     from matplotlib.figure import Figure
 
+FORMATS = ("png", "svg", "pdf")
+"""Of every figure."""
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 ORANGE, SKY, PURPLE, BLACK = "#E69F00", "#56B4E9", "#CC79A7", "#000000"
 INK, QUIET, HAIR = "#222222", "#666666", "#D9D9D9"
@@ -249,6 +251,7 @@ def save(figure: Figure, stem: Path) -> list[Path]:
         "svg": {"Date": None},
         "pdf": {"CreationDate": None},
     }
+    stem.parent.mkdir(parents=True, exist_ok=True)
     for path, ending in zip(paths, FORMATS, strict=True):
         with replacing(path) as scratch:
             figure.savefig(scratch, format=ending, metadata=dateless[ending])

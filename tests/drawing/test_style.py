@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from matplotlib.figure import Figure
 
+from surefoot._drawing import style
 from surefoot.errors import MissingExtra
-from surefoot.study import style
 
 ROLES = [style.GUARDED, style.UNGUARDED, style.COMPARATOR, style.FLOOR, style.DEFAULT]
 

@@ -7,7 +7,7 @@ import pytest
 matplotlib = pytest.importorskip("matplotlib")
 font_manager = pytest.importorskip("matplotlib.font_manager")
 
-from surefoot.study import fonts, style  # noqa: E402
+from surefoot._drawing import fonts, style  # noqa: E402
 
 SHOE = "\N{CJK UNIFIED IDEOGRAPH-9774}"
 
