@@ -53,7 +53,7 @@ def drawn(monkeypatch, tmp_path):
 def made(t, slacks):
     """Tidy rows of one run, from each agent's slack."""
     tables = []
-    for name in CMAB.names():
+    for name in CMAB.curves_of_paper():
         slack = np.asarray(slacks[name], float)
         columns = {"agent": [name] * len(t), "run": 0, "t": t, "slack": slack}
         columns["minimum_slack"] = np.minimum.accumulate(np.minimum(slack, 0))
@@ -70,7 +70,7 @@ def test_the_panels_show_what_they_say(drawn):
     left, right = drawn(setting, frame)
     shown = {tuple(line.get_ydata()) for line in left.lines if len(line.get_xdata()) > 2}
     worst = {tuple(line.get_ydata()) for line in right.lines if len(line.get_xdata()) > 2}
-    for name in CMAB.names():
+    for name in CMAB.curves_of_paper():
         regret = of(name, "regret")
         for curve in (regret.mean(axis=0), regret.min(axis=0), regret.max(axis=0)):
             assert tuple(curve) in shown

@@ -4,17 +4,21 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
+from hashlib import sha256
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
 from surefoot._exact import exact
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import AgentEntry, Known, Misplaced, Role, labels_of
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
     from surefoot.environments import Environment
+    from surefoot.floors import Floor
     from surefoot.theory import Bound
 
 M = TypeVar("M", bound=BaseModel)
@@ -25,7 +29,11 @@ MEASURES = (
     "minimum_slack", "violating_rounds",
 )  # fmt: skip
 _STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the default's reward"
+BESIDE = ("source", "because", "runs", "home", "varied")
+"""The fields that no run of a panel depends on."""
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_LONGEST = 180
+"""Characters of a file's name, so that endings fit into what file systems take."""
 _KINDS = {"int_": "an int", "float_": "a number", "bool_": "true or false"}
 
 
@@ -70,7 +78,7 @@ class Panel(BaseModel):
     ('cmab-K24-alpha0.05', 100000, 'horizon', 0.135)
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid")
+    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
 
     problem: str
     alpha: float = Field(
@@ -84,10 +92,19 @@ class Panel(BaseModel):
     horizon: int = ours("horizon T = {:,}", "Plays in a run", ge=2, le=10**9)
     seed: int = ours("seed {}", "Equal seeds give equal numbers", ge=0)
     ties: Literal["lowest arm"] = ours("ties to the {}")
+    entries: tuple[AgentEntry, ...] | None = Field(default=None, alias="agents", min_length=1)
+    """The agents of a study file, in its order; None: the paper's."""
+    varied: tuple[str, ...] = ()
+    """Further axes of its study: a field, or a setting as ``mine.c``."""
+    home: str | None = None
+    """The folder of its study file, where modules of the user's are looked for first."""
+    curves: Literal["grid", "none"] | tuple[int, ...] = "grid"
+    """The plays after which the books are noted, and the last: "grid" is dense early."""
 
     axes: ClassVar[tuple[str, ...]]
-    """The fields in which panels of the problem differ; alpha is one."""
+    """The fields in which panels of the problem differ; alpha is one. ``place`` has all."""
     guarded: ClassVar[str]
+    """The paper's curves; of a panel with agents of its own ``roles`` says who is what."""
     unguarded: ClassVar[str]
     comparator: ClassVar[str | None] = None
     words: ClassVar[Words]
@@ -96,8 +113,35 @@ class Panel(BaseModel):
     """Whether the floor is one on reward."""
 
     @abstractmethod
-    def agents(self) -> dict[str, Agent]:
+    def paper_agents(self) -> dict[str, Agent]:
         """The paper's curves: ``guarded``, ``unguarded``, and ``comparator`` if there is one."""
+
+    def agents(self) -> dict[str, Agent]:
+        """Who plays, fresh: the paper's curves, or the agents of the study file.
+
+        Raises Misplaced, an InvalidInput, naming the key of what cannot be made.
+        """
+        if self.entries is None:
+            return self.paper_agents()
+        made = {}
+        for number, (name, entry) in enumerate(zip(self.names(), self.entries, strict=True)):
+            try:
+                made[name] = entry.build(self)
+            except Misplaced as error:
+                raise Misplaced(str(error), "agents", number, *error.path) from error
+        return made
+
+    def told(self) -> Known:
+        """What a policy may ask for, by the name of the parameter: it knows nothing of floors."""
+        return {"n_arms": lambda: self.environment().n_arms, "horizon": lambda: self.horizon}
+
+    def told_to_rivals(self) -> Known:
+        """What else a comparator is given, which keeps a floor of its own."""
+        return {"default": lambda: self.pays, "alpha": lambda: self.alpha}
+
+    @abstractmethod
+    def floor(self) -> Floor:
+        """What is to hold, fresh."""
 
     @abstractmethod
     def environment(self) -> Environment:
@@ -133,10 +177,46 @@ class Panel(BaseModel):
     def bounds(self) -> Bounds:
         """The theorems about the curves, those of ``guarded`` first."""
 
+    def names(self) -> tuple[str, ...]:
+        """The agents' names, in the order in which they are drawn; nothing is imported."""
+        return tuple(self.roles())
+
+    def roles(self) -> dict[str, Role]:
+        """What the curve of each agent stands for, by its name; nothing is imported."""
+        if self.entries is None:
+            return self.curves_of_paper()
+        names = labels_of(self.entries)
+        return {name: entry.role(self) for name, entry in zip(names, self.entries, strict=True)}
+
     @classmethod
-    def names(cls) -> tuple[str, ...]:
-        """The agents' names."""
-        return tuple(filter(None, (cls.guarded, cls.unguarded, cls.comparator)))
+    def curves_of_paper(cls) -> dict[str, Role]:
+        """The paper's curves and what they stand for."""
+        curves: list[tuple[str | None, Role]] = [
+            (cls.guarded, "guarded"), (cls.unguarded, "unguarded"), (cls.comparator, "comparator"),
+        ]  # fmt: skip
+        return {name: role for name, role in curves if name}
+
+    @property
+    def foreign(self) -> bool:
+        """Whether a class of the user's own plays or pays: plain Python, that threads cannot share.
+
+        >>> from surefoot.study.sweep import read
+        >>> read("cmab-K24-alpha0.05").foreign
+        False
+        """
+        return any(entry.own for entry in self.entries or ())
+
+    def sources(self) -> dict[str, str]:
+        """SHA-256 of the files that define the user's own classes, by module."""
+        found: dict[str, str] = {}
+        for entry in self.entries or ():
+            found |= entry.sources(self.home)
+        return found
+
+    @property
+    def identity(self) -> JsonObject:
+        """Its settings without those that no run depends on, as JSON."""
+        return self.model_dump(mode="json", exclude=set(BESIDE))
 
     @classmethod
     def measures(cls) -> tuple[str, ...]:
@@ -163,18 +243,29 @@ class Panel(BaseModel):
     @property
     def place(self) -> JsonObject:
         """The values on the axes: with the problem, what tells the panels of a study apart."""
-        return {axis: getattr(self, axis) for axis in self.axes}
+        return {axis: self.at(axis) for axis in (*self.axes, *self.varied)}
+
+    def at(self, axis: str) -> Any:
+        """The value on an axis: of a field, or of a setting as ``mine.c``."""
+        owner, _, setting = axis.partition(".")
+        if not setting:
+            return getattr(self, axis)
+        return self.settings_of(owner)[setting]
+
+    def settings_of(self, owner: str) -> JsonObject:
+        """The settings of an agent, by its name."""
+        found = {entry.label: entry.settings for entry in self.entries or ()}
+        return found[owner]
 
     @property
     def name(self) -> str:
         """The stem of the panel's files."""
-        return "-".join([self.problem, *(f"{k}{number(v)}" for k, v in self.place.items())])
+        return stem(self.problem, self.place)
 
     @property
     def group(self) -> str:
         """The name of the plan it is run in, with those that differ in alpha only."""
-        path = [f"{k}{number(v)}" for k, v in self.place.items() if k != "alpha"]
-        return "-".join([self.problem, *path])
+        return stem(self.problem, {k: v for k, v in self.place.items() if k != "alpha"})
 
     @property
     def title(self) -> str:
@@ -203,6 +294,22 @@ def number(value: float) -> str:
     ('0.05', '10', '24')
     """
     return repr(value).removesuffix(".0")
+
+
+def stem(problem: str, place: JsonObject) -> str:
+    """The name of a file from a place on the axes.
+
+    >>> stem("cmab", {"K": 24, "delta": "1/T"})
+    'cmab-K24-delta1%2FT'
+    """
+    whole = "-".join([problem, *(f"{quote(k)}{_spelled(v)}" for k, v in place.items())])
+    if len(whole) <= _LONGEST:
+        return whole
+    return f"{whole[: _LONGEST - 17]}-{sha256(whole.encode()).hexdigest()[:16]}"
+
+
+def _spelled(value: Any) -> str:
+    return quote(value, safe="") if isinstance(value, str) else number(value)
 
 
 def checked(model: type[M], values: Any) -> M:

@@ -7,12 +7,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from math import sqrt
-from typing import TYPE_CHECKING, ClassVar, Literal
+from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
 from pydantic import Field
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import Known
 from surefoot.study.panel import Bounds, Panel, Words, ours
 
 if TYPE_CHECKING:
@@ -43,6 +44,10 @@ class ArmsPanel(Panel):
     def pays(self) -> float:
         """The default's known reward mu0."""
         return self.mu0
+
+    def floor(self) -> sf.RewardFloor | sf.MeanVarianceFloor:
+        """The paper's floor on reward."""
+        return sf.RewardFloor(self.mu0, self.alpha)
 
 
 class LinearPanel(Panel):
@@ -79,6 +84,17 @@ class LinearPanel(Panel):
     def pays(self) -> float:
         """The default's known reward mu0."""
         return round(self.ratio * self.top, 4)
+
+    def floor(self) -> sf.RewardFloor:
+        """The paper's floor on reward."""
+        low, high = self.environment().reward_range
+        return sf.RewardFloor(self.pays, self.alpha, (low, high))
+
+    def told(self) -> Known:
+        """What a policy may ask for: the features too, under three names, and S and R."""
+        environment: Any = self.environment()
+        features = dict.fromkeys(("arms", "base_arms", "features"), lambda: environment.X)
+        return {**super().told(), **features, "ridge": lambda: self.fitted}
 
     @property
     def fitted(self) -> Ridge:
@@ -125,7 +141,7 @@ class CMAB(ArmsPanel):
         """The mean of the best arm."""
         return max(self.best, self.worst) if self.K > 1 else self.best
 
-    def agents(self) -> dict[str, Agent]:
+    def paper_agents(self) -> dict[str, Agent]:
         """The paper's three curves."""
         K, mu0, alpha = self.K, self.mu0, self.alpha
         return {
@@ -133,6 +149,11 @@ class CMAB(ArmsPanel):
             "UCB1": sf.Plain(sf.UCB1(K), sf.RewardFloor(mu0, alpha)),
             "ConUCB": sf.ConUCB(K, mu0, alpha, self.level(self.delta), self.radius, self.scale),
         }
+
+    def told_to_rivals(self) -> Known:
+        """What ConUCB is given."""
+        own = {"radius": lambda: self.radius, "scale": lambda: self.scale}
+        return {**super().told_to_rivals(), "delta": lambda: self.level(self.delta), **own}
 
     def bounds(self) -> Bounds:
         """Theorem 2, the same with proved constants, and what Table 1 has of ConUCB."""
@@ -184,7 +205,7 @@ class CLB(LinearPanel):
         """The mean of the best arm."""
         return float(self.environment().best)
 
-    def agents(self) -> dict[str, Agent]:
+    def paper_agents(self) -> dict[str, Agent]:
         """The paper's three curves."""
         X, mu0, alpha = self.environment().X, self.pays, self.alpha
         comparator = replace(self.fitted, noise=self.sigma, radius=self.radius)
@@ -193,6 +214,12 @@ class CLB(LinearPanel):
             "LinUCB": sf.Plain(sf.LinUCB(X, ridge=self.fitted), sf.RewardFloor(mu0, alpha)),
             "CLUCB": sf.CLUCB(X, mu0, alpha, self.level(self.delta), ridge=comparator),
         }
+
+    def told_to_rivals(self) -> Known:
+        """What CLUCB is given."""
+        ridge = replace(self.fitted, noise=self.sigma, radius=self.radius)
+        mine = {"delta": lambda: self.level(self.delta), "ridge": lambda: ridge}
+        return {**super().told_to_rivals(), **mine}
 
     def bounds(self) -> Bounds:
         """Theorem 3, the same with proved constants, and what Table 1 has of CLUCB."""
@@ -242,6 +269,10 @@ class CCCB(LinearPanel):
         """The base arms, and what is a super arm."""
         return sf.CombinatorialArms.embedded(self.n_arms, self.d, self.oracle, self.instance)
 
+    def told(self) -> Known:
+        """What a policy may ask for: the oracle too."""
+        return {**super().told(), "oracle": lambda: self.oracle}
+
     @property
     def oracle(self) -> sf.TopK:
         """What finds the best super arm."""
@@ -256,16 +287,22 @@ class CCCB(LinearPanel):
         """The mean of the best super arm."""
         return float(self.environment().best)
 
-    def agents(self) -> dict[str, Agent]:
+    def paper_agents(self) -> dict[str, Agent]:
         """The paper's three curves."""
         X, mu0, alpha, oracle = self.environment().X, self.pays, self.alpha, self.oracle
-        floor, level = sf.RewardFloor(mu0, alpha, (0, self.size)), self.level(self.delta)
+        floor, level = self.floor(), self.level(self.delta)
         comparator = replace(self.fitted, noise=self.sigma, radius=self.radius)
         return {
             "GenCB": sf.gencb_cccb(X, oracle, mu0, alpha, ridge=self.fitted),
             "C2UCB": sf.Plain(sf.C2UCB(X, oracle, ridge=self.fitted), floor),
             "C3UCB": sf.C3UCB(X, oracle, mu0, alpha, level, ridge=comparator),
         }
+
+    def told_to_rivals(self) -> Known:
+        """What C3UCB is given."""
+        ridge = replace(self.fitted, noise=self.sigma, radius=self.radius)
+        mine = {"delta": lambda: self.level(self.delta), "ridge": lambda: ridge}
+        return {**super().told_to_rivals(), **mine}
 
     def bounds(self) -> Bounds:
         """Theorem 4, the same with proved constants, and what Table 1 has of C3UCB."""
@@ -334,10 +371,17 @@ class MV(ArmsPanel):
         """The first line of a figure."""
         return f"{super().title}, ρ = {self.rho:g}"
 
-    def agents(self) -> dict[str, Agent]:
+    def floor(self) -> sf.MeanVarianceFloor:
+        """The paper's floor on mean-variance."""
+        return sf.MeanVarianceFloor(self.mu0, self.alpha, self.rho, check="paper")
+
+    def told(self) -> Known:
+        """What a policy may ask for: the weight of the mean too."""
+        return {**super().told(), "rho": lambda: self.rho}
+
+    def paper_agents(self) -> dict[str, Agent]:
         """The paper's two curves."""
-        K, mu0, alpha, rho = self.K, self.mu0, self.alpha, self.rho
-        floor = sf.MeanVarianceFloor(mu0, alpha, rho, check="paper")
+        K, mu0, alpha, rho, floor = self.K, self.mu0, self.alpha, self.rho, self.floor()
         return {
             "MV-CUCB": sf.mv_cucb(K, mu0, alpha, rho),
             "MV-UCB": sf.Plain(sf.MVUCB(K, rho), floor),

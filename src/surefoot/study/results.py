@@ -14,9 +14,8 @@ from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study.files import FORMATS, replacing, versions, write_json
 from surefoot.study.numbers import Array
-from surefoot.study.panel import Panel, checked
-from surefoot.study.problems import PROBLEMS
-from surefoot.study.sweep import Sweep
+from surefoot.study.panel import Panel
+from surefoot.study.sweep import Sweep, panel_of
 
 if TYPE_CHECKING:
     import polars as pl
@@ -154,7 +153,7 @@ def read_manifest(folder: Path) -> JsonObject:
 
 
 def _settings(manifest: JsonObject) -> Sweep:
-    return Sweep.of(*(checked(PROBLEMS[panel["problem"]], panel) for panel in manifest["panels"]))
+    return Sweep.of(*map(panel_of, manifest["panels"]))
 
 
 def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:

@@ -11,7 +11,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
 import surefoot as sf
-from surefoot.study.problems import CCCB, MV, LinearPanel
+from surefoot.study.problems import LinearPanel
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
@@ -53,13 +53,7 @@ def of_role(problem: str, role: str) -> Rival:
 
 def guarded(policy: Any, panel: Panel) -> Agent:
     """A policy under the floor of a panel, gated as the printed algorithm is."""
-    floor: sf.RewardFloor | sf.MeanVarianceFloor
-    if isinstance(panel, MV):
-        floor = sf.MeanVarianceFloor(panel.mu0, panel.alpha, panel.rho, check="paper")
-    else:
-        most = panel.size if isinstance(panel, CCCB) else 1
-        floor = sf.RewardFloor(panel.pays, panel.alpha, (0, most))
-    return sf.GenCB(policy, floor, default_competes=False)
+    return sf.GenCB(policy, panel.floor(), default_competes=False)
 
 
 def _arms(kind: Callable[..., Any], **options: Any) -> Maker:

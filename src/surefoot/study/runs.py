@@ -6,6 +6,8 @@ from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
 
+import numpy as np
+
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
@@ -176,12 +178,21 @@ def joint_plan(panels: Sequence[Panel]) -> Plan:
     playing = {
         key(name, panel): agent for panel in panels for name, agent in panel.agents().items()
     }
-    return Plan(playing, first.environment(), first.horizon, first.seed, checkpoints(first.horizon))
+    noted = checkpoints(first.horizon, first.curves)
+    return Plan(playing, first.environment(), first.horizon, first.seed, noted)
 
 
-def checkpoints(horizon: int) -> Ints:
-    """The plays after which the books are noted: all of the first, for the figure's inset."""
-    return grid(horizon, FIRST_PLAYS)
+def checkpoints(horizon: int, curves: str | Sequence[int] = "grid") -> Ints:
+    """The plays after which the books are noted: the last, and what ``Panel.curves`` asks for.
+
+    "grid" notes all of the first plays, for the figure's inset.
+
+    >>> checkpoints(500, [10, 100]).tolist()
+    [10, 100, 500]
+    """
+    if curves == "grid":
+        return grid(horizon, FIRST_PLAYS)
+    return np.unique(np.array([*(() if curves == "none" else curves), horizon], dtype=np.int64))
 
 
 def rows(panels: Sequence[Panel], plan: Plan, run: int, traces: Traces) -> pl.DataFrame:

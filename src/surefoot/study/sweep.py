@@ -9,6 +9,7 @@ from importlib import resources
 from itertools import product
 from typing import Any, Self
 
+from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.panel import Panel, checked
 from surefoot.study.problems import PROBLEMS
@@ -63,8 +64,11 @@ class Sweep:
 
     def values(self, field: str) -> tuple[Any, ...]:
         """The values that a field takes, in the order of the panels, none twice."""
-        found = (getattr(panel, field) for panel in self.panels if hasattr(panel, field))
-        return tuple(dict.fromkeys(found))
+        found: list[Any] = []
+        for panel in self.panels:
+            if hasattr(panel, field) and getattr(panel, field) not in found:
+                found.append(getattr(panel, field))
+        return tuple(found)
 
     def but(self, **changes: Any) -> Self:
         """The same with some fields changed; those given as None stay. Raises InvalidInput.
@@ -106,6 +110,16 @@ def _combined(panels: list[Panel], given: Mapping[str, Any]) -> list[Panel]:
     ]
     printed = paper(panels[0].problem)
     return [panel.model_copy(update=_known(panel, printed)) for panel in made]
+
+
+def panel_of(settings: JsonObject) -> Panel:
+    """A panel from its settings as JSON, ``panel.model_dump(mode="json")``; on any machine.
+
+    >>> panel = read("cmab-K24-alpha0.05")
+    >>> panel_of(panel.model_dump(mode="json")) == panel
+    True
+    """
+    return checked(PROBLEMS[settings["problem"]], settings)
 
 
 def read(name: str) -> Panel:
