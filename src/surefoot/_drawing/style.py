@@ -35,6 +35,8 @@ class Curve(NamedTuple):
     colour: str
     dash: Any
     width: float = 1.8
+    marker: str = ""
+    """At its end, where more curves than there are colours have to be told apart."""
 
 
 GUARDED = Curve(BLUE, "-", 2.4)
@@ -42,6 +44,17 @@ UNGUARDED = Curve(VERMILION, (0, (5, 1.6)))
 COMPARATOR = Curve(GREEN, (0, (6, 1.5, 1.2, 1.5)))
 FLOOR = Curve(BLACK, (0, (1.1, 1.5)), 1.6)
 DEFAULT = Curve(QUIET, (0, (9, 3)), 1.3)
+
+# Seven colours that stay apart for any colour vision, and five dashes: no two of 35 curves have
+# both in common.
+_HUES = (BLUE, VERMILION, GREEN, "#882255", ORANGE, SKY, PURPLE)
+_DASHES = (GUARDED.dash, UNGUARDED.dash, COMPARATOR.dash, (0, (2.4, 1.2)), (0, (10, 1.5, 2, 1.5)))
+_MARKERS = ("", "o", "s", "^", "D", "v", "P", "X")
+
+QUANTILES = (0.05, 0.95)
+"""What a band lies between."""
+READ = "Line: mean over the runs. Band: 5 % to 95 % quantiles. Thin lines: least and most."
+"""How ``band`` is read."""
 
 Box: TypeAlias = tuple[float, float, float, float]
 """Left, bottom, width and height, as fractions of a panel."""
@@ -74,6 +87,7 @@ _RC: Any = {
     "savefig.dpi": 200,
 }
 _SIDE, _TOP, _GAP, _BOTTOM = 0.85, 0.8, 1.75, 0.55  # margins of the panels, in inches
+_ROWS = 0.95  # between two rows
 _TITLE, _CAPTION = 13.0, 8.2  # points; a title too long for its sheet is smaller
 _EDGE, _BETWEEN = 0.2, 0.3  # inches free beside and between panels that are fit
 
@@ -85,12 +99,14 @@ def sheet(
     columns: int = 1,
     size: tuple[float, float] = (11.5, 4.1),
     labels: str = "",
+    rows: int = 1,
 ) -> Iterator[tuple[Figure, list[Axes]]]:
     """A titled figure with panels side by side and a caption set below; draw and save inside.
 
-    ``size``: width and height in inches without the caption, which makes the sheet as much
-    taller as it needs; its paragraphs are separated by newlines. To the right of each panel
-    there is room for ``label_ends``. ``labels``: what else of a user's will be written.
+    ``rows``: of panels, which are counted row by row. ``size``: width and height in inches without
+    the caption, which makes the sheet as much taller as it needs; its paragraphs are separated by
+    newlines. To the right of each panel there is room for ``label_ends``. ``labels``: what else of
+    a user's will be written.
     Raises MissingExtra without matplotlib.
     """
     try:
@@ -107,7 +123,8 @@ def sheet(
         height = plots + foot
         figure = Figure(figsize=(width, height), facecolor="white")
         grid = figure.add_gridspec(
-            1, columns,
+            rows, columns,
+            hspace=_ROWS * rows / max(0.1, plots - _TOP - _BOTTOM - (rows - 1) * _ROWS),
             left=_SIDE / width, right=1 - (_GAP - 0.55) / width,
             top=1 - _TOP / height, bottom=(foot + _BOTTOM) / height,
             wspace=_GAP * columns / (width - _SIDE - _GAP - (columns - 1) * _GAP),
@@ -121,25 +138,64 @@ def sheet(
             left, (foot - 0.1) / height, "\n".join(lines),
             size=_CAPTION, va="top", color=INK, linespacing=1.42,
         )  # fmt: skip
-        panels = [figure.add_subplot(grid[0, column]) for column in range(columns)]
+        panels = [figure.add_subplot(grid[number]) for number in range(rows * columns)]
         for axes in panels:
             axes.locator_params(axis="x", nbins=6)
             group_digits(axes)
         yield figure, panels
 
 
+def curves(count: int) -> list[Curve]:
+    """So many curves, no two alike without colour, the first three those of the roles.
+
+    >>> curves(2) == [GUARDED, UNGUARDED], len(set(curves(40)))
+    (True, 40)
+    """
+    made = []
+    for number in range(count):
+        colour, dash = _HUES[number % len(_HUES)], _DASHES[number % len(_DASHES)]
+        marker = "" if number < len(_DASHES) else _MARKERS[number // len(_DASHES) % len(_MARKERS)]
+        width = GUARDED.width if not number else UNGUARDED.width
+        made.append(Curve(colour, dash, width, marker))
+    return made
+
+
 def band(axes: Axes, x: Array, runs: Array, curve: Curve) -> None:
-    """Mean of the runs as a line, least and most as a band with edges."""
-    low, high = runs.min(axis=0), runs.max(axis=0)
-    axes.fill_between(x, low, high, color=curve.colour, alpha=0.14, linewidth=0)
-    for edge in (low, high):
+    """Mean of the runs as a line, ``QUANTILES`` as a band, least and most as thin lines."""
+    shape(axes, x, Shape.of(runs), curve)
+
+
+class Shape(NamedTuple):
+    """What is drawn of many runs: an array each, one entry a checkpoint."""
+
+    mean: Array
+    low: Array
+    """The lower of ``QUANTILES``."""
+    high: Array
+    least: Array
+    most: Array
+
+    @classmethod
+    def of(cls, runs: Array) -> Shape:
+        """The shape of an array of shape (runs, checkpoints)."""
+        low, high = np.quantile(runs, QUANTILES, axis=0)
+        return cls(runs.mean(axis=0), low, high, runs.min(axis=0), runs.max(axis=0))
+
+
+def shape(axes: Axes, x: Array, of: Shape, curve: Curve) -> None:
+    """As ``band``, of runs that are no longer at hand."""
+    axes.fill_between(x, of.low, of.high, color=curve.colour, alpha=0.18, linewidth=0)
+    for edge in (of.least, of.most):
         axes.plot(x, edge, color=curve.colour, linestyle="-", linewidth=0.6, alpha=0.7)
-    line(axes, x, runs.mean(axis=0), curve)
+    line(axes, x, of.mean, curve)
 
 
 def line(axes: Axes, x: Array, y: Array, curve: Curve) -> None:
     """One line in the dress of its role."""
-    axes.plot(x, y, color=curve.colour, linestyle=curve.dash, linewidth=curve.width)
+    axes.plot(
+        x, y, color=curve.colour, linestyle=curve.dash, linewidth=curve.width,
+        marker=curve.marker or None, markevery=max(1, len(x) // 8), markersize=4.5,
+    )  # fmt: skip
 
 
 def label_ends(axes: Axes, labels: Sequence[tuple[float, str, Curve]], leading: float = 13) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
@@ -15,10 +16,12 @@ from surefoot.environments.mean_variance import (
 )  # fmt: skip
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation import loop
+from surefoot.simulation.chart import PANELS, draw
 from surefoot.simulation.loop import Trace
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
 
     from surefoot.simulation.plan import Plan
 
@@ -205,6 +208,28 @@ class Result:
             columns = {**place, "t": np.tile(t, len(numbers)), **measures}
             tables.append(pl.DataFrame(columns, schema_overrides=types))
         return pl.concat(tables)
+
+    def plot(self, panels: Sequence[str] = PANELS) -> Figure:
+        """Draw regret, reward above the floor, and the shares of the arms; for any agents.
+
+        ``panels``: some of "regret", "slack" (of agents with a floor) and "arms" (one panel an
+        agent). A line is the mean over the runs, its band lies between the 5 % and 95 % quantiles,
+        thin lines are the least and the most; regret and slack are in units of reward, and mean
+        what ``measure`` says. Shares of default plays are counted; the other plays are split among
+        the arms as those at the checkpoints are, exactly where ``checkpoints`` is "all".
+        Returns a matplotlib ``Figure``: ``figure.savefig("runs.png")``; pyplot is not touched.
+        Raises InvalidInput for another panel, and MissingExtra without matplotlib.
+
+        >>> import surefoot as sf
+        >>> agents = {"GenCB": sf.gencb_cmab(n_arms=2, default=0.7, alpha=0.05)}
+        >>> result = sf.simulate(agents, sf.BernoulliArms([0.8, 0.2]), 99, runs=2, engine="plain")
+        >>> [axes.get_title(loc="left") for axes in result.plot().axes]
+        ['Cumulative regret', 'Above the floor', 'GenCB: share of plays']
+
+        Holds when: the runs are few enough for memory. Does not hold when: a policy plays its arms
+        in a rhythm that the checkpoints fall in with: then the arms' shares mislead.
+        """
+        return draw(self, panels)
 
     def __repr__(self) -> str:
         return (
