@@ -40,6 +40,7 @@ _HOMES = {
     "LinUCB": "surefoot.policies",
     "LinearArms": "surefoot.environments",
     "Live": "surefoot.live.live",
+    "Log": "surefoot.study.logs.log",
     "MVUCB": "surefoot.policies",
     "Matching": "surefoot.oracles",
     "MeanVarianceFloor": "surefoot.floors",
@@ -64,6 +65,7 @@ _HOMES = {
     "gencb_cmab": "surefoot.agents",
     "load": "surefoot.agents",
     "mv_cucb": "surefoot.agents",
+    "read_log": "surefoot.study.logs.log",
     "recommend": "surefoot.choosing",
     "simulate": "surefoot.simulation",
     "warmup": "surefoot._warmup",
@@ -106,6 +108,7 @@ __all__ = [
     "LinUCB",
     "LinearArms",
     "Live",
+    "Log",
     "MVUCB",
     "Matching",
     "MeanVarianceFloor",
@@ -130,6 +133,7 @@ __all__ = [
     "gencb_cmab",
     "load",
     "mv_cucb",
+    "read_log",
     "recommend",
     "simulate",
     "warmup",
@@ -194,6 +198,7 @@ if TYPE_CHECKING:
         Thompson,
     )
     from surefoot.simulation import Result, simulate
+    from surefoot.study.logs.log import Log, read_log
 
 
 def __getattr__(name: str) -> Any:

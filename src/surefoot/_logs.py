@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import copy
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from decimal import Decimal
 from os import PathLike
 from typing import Any, NamedTuple
@@ -26,17 +26,45 @@ class Columns(NamedTuple):
     """A column of contexts, or a list of columns of numbers that are one; None: there is none."""
 
 
-def column(log: Any, name: Any) -> list[Any]:
+def is_bandit_feedback(log: Any) -> bool:
+    """Whether a log is the dict in which Open Bandit Pipeline (obp) keeps one.
+
+    >>> is_bandit_feedback({"n_rounds": 1, "action": [0], "reward": [1]})
+    True
+    """
+    return isinstance(log, Mapping) and {"n_rounds", "action", "reward"} <= log.keys()
+
+
+def as_table(log: Any) -> Any:
+    """What gives a column by ``log[name]``, of a table that is not computed yet too.
+
+    A polars LazyFrame is collected, a DuckDB relation fetched, its decimals exact, and bandit
+    feedback of obp has its actions as arms and its pscores as propensities.
+
+    >>> as_table({"n_rounds": 1, "action": [0], "reward": [1]})["arm"]
+    [0]
+    """
+    if is_bandit_feedback(log):
+        return {"arm": log["action"], "propensity": log.get("pscore"), **log}
+    if hasattr(log, "collect_schema") and hasattr(log, "collect"):
+        return log.collect()
+    if hasattr(log, "fetchall") and hasattr(log, "columns"):
+        cells = zip(*log.fetchall(), strict=True)
+        return dict(zip(log.columns, cells, strict=False)) or dict.fromkeys(log.columns, ())
+    return log
+
+
+def column(log: Any, name: Any, call: str = "learn") -> list[Any]:
     """One column of a table as a list; None for what is missing, whatever the table puts there.
 
     ``log``: what gives a column by ``log[name]``: a data frame, a dict of lists or arrays, a
-    structured array. InvalidInput for anything else.
+    structured array. InvalidInput for anything else; ``call`` is what was called with it.
 
     >>> column({"arm": np.ma.array([3, 4], mask=[False, True])}, "arm")
     [3, None]
     """
     if isinstance(log, str | PathLike):
-        raise InvalidInput(f"log = {shown(log)} is a path; read it first: polars.read_csv(path)")
+        raise InvalidInput(f"log = {shown(log)} is a path; read it first: surefoot.read_log(path)")
     try:
         found = log[name]
     except Exception:  # noqa: BLE001  # each kind of table has its own error
@@ -46,7 +74,7 @@ def column(log: Any, name: Any) -> list[Any]:
         what = f"a {type(log).__name__}, not a table with log[{shown(name)}]"
         raise InvalidInput(
             f"log {has if names else f'is {what}'}; give a data frame or a dict of columns, and "
-            "the columns' names: learn(log, arm=..., reward=...)"
+            f"the columns' names: {call}(log, arm=..., reward=...)"
         ) from None
     listed = isinstance(found, Iterable) and not isinstance(found, str | bytes | dict | set)
     if not listed or getattr(found, "ndim", 1) != 1:
@@ -94,8 +122,7 @@ def teach(
             f"{kind} cannot learn a log: its actions are not single arms, so no column names them; "
             "call update for each"
         )
-    table = log.collect() if type(log).__name__ == "LazyFrame" else log
-    rows = [*_rows(policy, table, columns, within)]
+    rows = [*_rows(policy, as_table(log), columns, within)]
     before = copy.deepcopy(policy.state())
     row = 0
     try:

@@ -124,7 +124,7 @@ def test_a_row_that_is_too_wide_is_not_replayed(replay, tmp_path):
 def test_a_range_is_held_against_the_lines_of_the_file(replay, tmp_path):
     (tmp_path / "log.csv").write_text('arm,reward\n"old",1\n"new\nest",5\nold,9\n')
     err = replay("log.csv", "--default", "old", "--reward-range", "0", "6", *QUICK)[2]
-    assert "the reward in line 5 is 9, outside --reward-range 0 6" in err
+    assert "the reward in line 5 of log.csv is 9, outside --reward-range 0 6" in err
 
 
 def test_json_is_all_that_is_printed(replay, tmp_path, log):
@@ -230,17 +230,17 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
         (("--words", "yes", "no"), "--words yes no is for a log of your own; give the FILE"),
         (
             ("bad.csv", "--default", "old"),
-            "line 3 of bad.csv has no reward; drop it, or say",
+            "line 3 of bad.csv has no reward in column 'reward'; drop",
         ),
         (
             ("inf.csv", "--default", "old"),
-            "the reward in line 2 of inf.csv is inf; a reward is",
+            "'reward' in line 2 of inf.csv is inf; a reward is",
         ),
         (("one.csv", "--default", "old"), "no arm besides the default 'old'"),
         (("empty.csv", "--default", "old"), "empty.csv is empty"),
         (
             ("bytes.csv", "--default", "old"),
-            "bytes.csv holds NUL bytes and is neither CSV nor",
+            "bytes.csv holds NUL bytes and is not CSV",
         ),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else "",

@@ -85,7 +85,8 @@ def own(
 
     Raises InvalidInput as ``log.read`` does, and where no default is named.
     """
-    frame, place = log.read(path, arm_column, reward_column, spelling)
+    logged = log.read(path, arm_column, reward_column, spelling)
+    frame, place = logged.frame, logged.place
     if default is None:
         arms = first_few(frame["arm"].drop_nulls().unique().sort().to_list(), str)
         raise InvalidInput(

@@ -1,99 +1,151 @@
-"""A log of one's own: two columns of a CSV or Parquet file become the arms and their rewards."""
+"""A log of one's own: which arm was played, what it paid, how likely, and in what context."""
 
 from __future__ import annotations
 
-import csv
-import math
-from collections.abc import Callable, Iterator
-from decimal import Decimal
+from collections.abc import Iterable
+from dataclasses import dataclass
+from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
-from surefoot._logs import row_place
+from surefoot import _logs
 from surefoot.errors import InvalidInput, missing_extra
+from surefoot.study.logs import columns as cells
+from surefoot.study.logs.bandit_feedback import of_feedback, to_feedback
+from surefoot.study.logs.columns import USUAL, Place, Spelling, Wanted
+from surefoot.study.logs.csv_file import read_csv
+from surefoot.study.logs.dsjson import COST, PROPENSITY, is_dsjson, read_dsjson
+from surefoot.study.logs.json_lines import objects, read_json_lines
+from surefoot.study.logs.text_file import COMPRESSED, FOREIGN, text_lines
 
 if TYPE_CHECKING:
     import polars as pl
 
+__all__ = ["USUAL", "Log", "Spelling", "label", "read", "read_log", "within"]
 
 _PARQUET = b"PAR1"
-_NO_ARM = ("nan", "nat", "<na>")
-"""What programs write for a label that is missing, in any case."""
-_LARGEST = 1e300
+_KINDS = "CSV, Parquet or JSON lines"
 
 
-class Spelling(NamedTuple):
-    """How a log spells what it holds, where the log itself does not show it."""
+@dataclass(frozen=True, eq=False)
+class Log:
+    """A log that was read: a row a play, each cell checked.
 
-    delimiter: str | None = None
-    """What separates the columns of a CSV; None: comma, semicolon, tab or bar, as it fits."""
-    decimal: str = "."
-    """The decimal mark of rewards that are text, point or comma."""
-    words: tuple[str, str] = ("true", "false")
-    """Words for a reward of 1 and of 0, besides true and false; in any case."""
-    missing: float | None = None
-    """The reward of a row that has none; None: such a row is refused."""
+    ``frame``: columns ``arm`` (ints or texts), ``reward``, and where they were asked for
+    ``propensity``, the probability with which the arm was chosen, and ``context``, an array of
+    floats. ``place(0)`` says where the first row is. ``features``: what the numbers of a context
+    are called. ``notes``: what was left out or pooled. ``log[name]`` is a column of it, or one
+    feature.
 
-
-USUAL = Spelling()
-
-
-class Log(NamedTuple):
-    """The columns ``arm`` and ``reward``, and where a row is: ``place(0)`` is the first one."""
+    >>> log = read_log({"arm": ["a", "b"], "reward": [1, 0], "age": [30, 41]}, context=["age"])
+    >>> log["age"].to_list(), log.arms, log.place(1)
+    ([30.0, 41.0], ('a', 'b'), 'row 2 of the log')
+    """
 
     frame: pl.DataFrame
-    place: Callable[[int], str]
+    place: Place
+    features: tuple[str, ...] = ()
+    notes: tuple[str, ...] = ()
+
+    def __len__(self) -> int:
+        return len(self.frame)
+
+    def __getitem__(self, name: str) -> pl.Series:
+        if name not in self.frame.columns and name in self.features:
+            return self.frame["context"].arr.get(self.features.index(name))
+        return self.frame[name]
+
+    @property
+    def columns(self) -> list[str]:
+        """All that ``log[name]`` gives."""
+        return [*self.frame.columns, *self.features]
+
+    @property
+    def arms(self) -> tuple[Any, ...]:
+        """The arms that the log has, in the order of their labels."""
+        return tuple(self.frame["arm"].unique().sort().to_list())
+
+    def to_bandit_feedback(self) -> dict[str, Any]:
+        """The log as the dict that Open Bandit Pipeline (obp) works on.
+
+        ``action`` numbers the arms in the order of ``log.arms``. obp asks for a context: where the
+        log has none, each is the number 1; without propensities ``pscore`` is None.
+
+        >>> feedback = read_log({"arm": ["a", "b"], "reward": [1, 0]}).to_bandit_feedback()
+        >>> feedback["n_actions"], feedback["action"].tolist(), feedback["pscore"]
+        (2, [0, 1], None)
+        """
+        return to_feedback(self.frame, self.arms)
+
+
+def read_log(
+    source: Any,
+    arm: str | None = None,
+    reward: str | None = None,
+    propensity: str | None = None,
+    context: str | Iterable[str] | None = None,
+    *,
+    delimiter: str | None = None,
+    decimal: str = ".",
+    words: tuple[str, str] = ("true", "false"),
+    missing: float | None = None,
+    worst_cost: float | None = None,
+) -> Log:
+    """Read a log from a file or a table: a row a play, with its arm and its reward.
+
+    ``source``: the path of a CSV, Parquet, JSON lines or dsjson (Vowpal Wabbit) file, whichever
+    its content shows, CSV and JSON also packed by gzip or zstd; a polars or pandas frame, a polars
+    LazyFrame, a DuckDB relation, a dict of columns; obp's ``bandit_feedback``; or a ``Log``.
+
+    ``arm``, ``reward``, ``propensity``: names of columns; by default "arm", "reward" and none, in
+    dsjson the action's tag, ``_label_cost`` and ``_label_probability``, in bandit feedback
+    "action", "reward" and "pscore". ``context``: columns of numbers, or one of lists of numbers.
+    In JSON a name may be a path, ``user.age``.
+
+    ``delimiter``, ``decimal``, ``words``: how a text spells columns, numbers and rewards of 1 and
+    0. ``missing``: the reward of a row that has none. ``worst_cost``: the rewards are costs, of
+    which this is the highest there can be; a reward is the worst cost less the cost. In dsjson,
+    where all are costs, it is 0 unless given, and has to be given if one is above 0.
+
+    Raises InvalidInput, which names the line or row and the column of what cannot be.
+
+    >>> read_log({"page": ["a", "b"], "paid": [3, 0]}, arm="page", reward="paid").frame.rows()
+    [('a', 3), ('b', 0)]
+    """
+    spelling = Spelling(delimiter, decimal, words, missing, worst_cost)
+    return read(source, arm, reward, spelling, propensity, context)
 
 
 def read(
-    path: str | Path, arm: str = "arm", reward: str = "reward", spelling: Spelling = USUAL
+    source: Any,
+    arm: str | None = None,
+    reward: str | None = None,
+    spelling: Spelling = USUAL,
+    propensity: str | None = None,
+    context: str | Iterable[str] | None = None,
 ) -> Log:
-    """Read the columns ``arm`` and ``reward`` of a log, under these two names.
-
-    CSV in UTF-8 (comma, semicolon, tab or bar; gzip and zstd too) or Parquet, whichever its
-    first bytes show. Labels come as they are written, as ints if all of them are such; ``true``
-    and ``false`` are rewards of 1 and 0. Blank lines at the end of a CSV are left out. Raises
-    InvalidInput for a file that is not there or is neither kind, for rows of another width than
-    the header, for a column that is not there or is there twice, and for an arm or a reward
-    that is missing or none: with the line of the file, or the row of a Parquet file, the first
-    being 1.
+    """As ``read_log``, with all that a text spells in one.
 
     >>> import tempfile
     >>> file = Path(tempfile.mkdtemp()) / "log.csv"
     >>> _ = file.write_text("carrier,ok\\nUA,1\\nAA,0\\n", encoding="utf-8")
     >>> log = read(file, arm="carrier", reward="ok")
-    >>> log.frame.rows(), log.place(1)
-    ([('UA', 1.0), ('AA', 0.0)], 'line 3')
+    >>> log.frame.rows(), log.place(1).replace(str(file.parent), "there")
+    ([('UA', 1.0), ('AA', 0.0)], 'line 3 of there/log.csv')
     """
     try:
-        import polars as pl
+        import polars  # noqa: F401, ICN001
     except ImportError:
         raise missing_extra("study", "polars") from None
-    path = Path(path)
+    if isinstance(source, Log):
+        return source
     if spelling.decimal not in (".", ","):
         raise InvalidInput(f"--decimal {spelling.decimal} must be a point or a comma")
-    try:
-        with path.open("rb") as file:
-            head = file.read(4096)
-        if b"\0" in head and not head.startswith((_PARQUET, *COMPRESSED)):
-            raise InvalidInput(
-                f"{path} holds NUL bytes and is neither CSV nor Parquet; save it as CSV in UTF-8"
-            )
-        columns = _parquet if head.startswith(_PARQUET) else _csv
-        arms, rewards, place = columns(path, arm, reward, spelling)
-    except OSError as error:
-        reason = (error.strerror or str(error)).lower()
-        raise InvalidInput(f"cannot read {path}: {reason}") from None
-    except pl.exceptions.NoDataError:
-        raise InvalidInput(f"{path} is empty; give a log with a header and a row a play") from None
-    except pl.exceptions.PolarsError as error:
-        reason = str(error).splitlines()[0].rstrip(".")
-        if "invalid utf" in reason:
-            raise InvalidInput(f"{path} is not in UTF-8; save it as CSV in UTF-8") from None
-        raise InvalidInput(f"cannot read {path} as CSV or Parquet: {reason}") from None
-    arms, rewards = _labels(arms), _numbers(rewards, spelling, place)
-    _refuse_missing(path, arms, rewards, place)
-    return Log(pl.DataFrame({"arm": arms, "reward": rewards}), place)
+    several = (context,) if isinstance(context, str) else tuple(context or ())
+    wanted = Wanted(arm, reward, propensity, several)
+    if isinstance(source, str | PathLike):
+        return _from_file(Path(source), wanted, spelling)
+    return _from_table(source, wanted, spelling)
 
 
 def label(text: str, frame: pl.DataFrame) -> Any:
@@ -106,9 +158,7 @@ def label(text: str, frame: pl.DataFrame) -> Any:
     return next((known for known in frame["arm"].drop_nulls().unique() if str(known) == text), text)
 
 
-def within(
-    frame: pl.DataFrame, low: float, high: float, place: Callable[[int], str] = row_place
-) -> None:
+def within(frame: pl.DataFrame, low: float, high: float, place: Place = _logs.row_place) -> None:
     """Raise InvalidInput unless all rewards lie in the range that ``--reward-range`` claims.
 
     >>> import polars as pl
@@ -131,267 +181,139 @@ or correct the log
         )
 
 
-_Columns = tuple["pl.Series", "pl.Series", Callable[[int], str]]
+def _from_file(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
+    import polars as pl
+
+    try:
+        return _read_file(path, wanted, spelling)
+    except OSError as error:
+        reason = (error.strerror or str(error)).lower()
+        raise InvalidInput(f"cannot read {path}: {reason}") from None
+    except pl.exceptions.NoDataError:
+        raise InvalidInput(f"{path} is empty; give a log with a header and a row a play") from None
+    except pl.exceptions.PolarsError as error:
+        reason = str(error).splitlines()[0].rstrip(".")
+        if "invalid utf" in reason:
+            raise InvalidInput(f"{path} is not in UTF-8; save it in UTF-8") from None
+        raise InvalidInput(f"cannot read {path} as {_KINDS}: {reason}") from None
 
 
-def _parquet(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
+def _read_file(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
+    with path.open("rb") as file:
+        head = file.read(4096)
+    for start, packer in FOREIGN.items():
+        if head.startswith(start):
+            raise InvalidInput(f"{path} is packed by {packer}; unpack it, or pack it by gzip")
+    if b"\0" in head and not head.startswith((_PARQUET, *COMPRESSED)):
+        raise InvalidInput(f"{path} holds NUL bytes and is not {_KINDS}; save it in UTF-8")
+    if head.startswith(_PARQUET):
+        return _parquet(path, wanted.named(), spelling)
+    lines = text_lines(path, "CSV or JSON lines", 1_000)
+    first = next((text for text in (line.lstrip("\ufeff \t\r") for line in lines) if text), "")
+    if not first.startswith(("{", "[")):
+        return _finish(*read_csv(path, wanted.named(), spelling), wanted.named(), spelling)
+    if spelling.delimiter is not None:
+        raise InvalidInput(f"--delimiter is for a CSV; {path} is JSON")
+    if not is_dsjson(next(objects(path)).value):
+        named = wanted.named()
+        return _finish(*read_json_lines(path, named), named, spelling)
+    if wanted.propensity not in (None, PROPENSITY):
+        raise InvalidInput(f"the propensities of dsjson are {PROPENSITY!r}; leave the option out")
+    frame, place, notes = read_dsjson(path, wanted)
+    known = frame[PROPENSITY].null_count() < len(frame)
+    named = Wanted("arm", "reward", PROPENSITY if known else None, wanted.context)
+    frame = _of_costs(frame, wanted.reward or COST, spelling, place)
+    return _finish(frame, place, named, spelling._replace(worst_cost=None), notes)
+
+
+def _of_costs(frame: pl.DataFrame, name: str, spelling: Spelling, place: Place) -> pl.DataFrame:
+    """Costs as rewards; without a worst cost none may be above 0."""
+    costs = cells.rewards(frame["reward"].alias(name), spelling, place)
+    if spelling.worst_cost is None:
+        for row in (costs > 0).arg_true()[:1]:
+            raise InvalidInput(
+                f"{name!r} in {place(row)} is {costs[row]:g}, a cost above 0; say the highest "
+                "there can be with worst_cost= (--worst-cost), 1 say: a reward is that less the "
+                "cost"
+            )
+    return frame.with_columns(_rewards(costs, spelling.worst_cost or 0.0, place).alias("reward"))
+
+
+def _rewards(costs: pl.Series, worst: float, place: Place) -> pl.Series:
+    import polars as pl
+
+    for row in (costs > worst).arg_true()[:1]:
+        raise InvalidInput(
+            f"{costs.name!r} in {place(row)} is {costs[row]:g}, above --worst-cost {worst:g}; give "
+            "the highest cost there can be"
+        )
+    return worst - costs.cast(pl.Float64)
+
+
+def _parquet(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
     import polars as pl
 
     if spelling.delimiter is not None:
         raise InvalidInput(f"--delimiter is for a CSV; {path} is Parquet")
     known = pl.read_parquet_schema(path)
-    for option, name in (("--arm-column", arm), ("--reward-column", reward)):
+    for name, way in wanted.names().items():
         if name not in known:
-            shown = ", ".join(map(repr, known))
+            has = ", ".join(map(repr, known))
             raise InvalidInput(
-                f"{path} has no column {name!r}; its columns are {shown}: choose with {option}"
+                f"{path} has no column {name!r}; its columns are {has}: choose with {way}"
             )
-    frame = pl.read_parquet(path, columns=list(dict.fromkeys((arm, reward))), glob=False)
-    return frame[arm], frame[reward], row_place
+    frame = pl.read_parquet(path, columns=[*wanted.names()], glob=False)
+    return _finish(frame, lambda row: f"{_logs.row_place(row)} of {path}", wanted, spelling)
 
 
-def _refuse_missing(
-    path: Path, arms: pl.Series, rewards: pl.Series, place: Callable[[int], str]
-) -> None:
-    for row in arms.is_null().arg_true()[:1]:
-        raise InvalidInput(f"{place(row)} of {path} has no arm; drop it")
-    for row in rewards.is_null().arg_true()[:1]:
-        raise InvalidInput(
-            f"{place(row)} of {path} has no reward; drop it, or say what it is worth with "
-            "--missing, 0 say"
-        )
-    if rewards.dtype.is_float():
-        for row in (rewards.abs() > _LARGEST).arg_true()[:1]:
-            raise InvalidInput(
-                f"the reward in {place(row)} of {path} is {rewards[row]:g}; a reward is a finite "
-                f"number, at most {_LARGEST:g}"
-            )
-
-
-def _labels(column: pl.Series) -> pl.Series:
+def _from_table(source: Any, wanted: Wanted, spelling: Spelling) -> Log:
     import polars as pl
 
-    if column.dtype.is_integer():
-        return column
-    if column.dtype.is_nested() or column.dtype == pl.Binary:
-        raise InvalidInput(f"column {column.name!r} holds {column.dtype}; an arm is text or an int")
-    texts = column.cast(pl.String).replace("", None)
-    missing = [one for one in texts.unique() if one is not None and one.lower() in _NO_ARM]
-    texts = texts.replace(missing, None) if missing else texts
-    if column.dtype.is_float():
-        texts = texts.str.strip_suffix(".0")  # ints that once had gaps among them
-    ints = texts.cast(pl.Int64, strict=False)
-    written_alike = (ints.cast(pl.String) == texts) | texts.is_null()
-    return ints if written_alike.fill_null(value=False).all() else texts
-
-
-def _numbers(column: pl.Series, spelling: Spelling, place: Callable[[int], str]) -> pl.Series:
-    import polars as pl
-
-    kind = column.dtype
-    if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
-        raise InvalidInput(f"column {column.name!r} holds {kind}; a reward is a number")
-    numbers = _parsed(column, spelling, place) if kind == pl.String else column
-    if numbers.dtype.is_float():
-        numbers = numbers.fill_nan(None)
-    if spelling.missing is None or not numbers.null_count():
-        return numbers
-    if not math.isfinite(spelling.missing):
-        raise InvalidInput(f"--missing {spelling.missing} must be a finite number")
-    if numbers.dtype.is_decimal():
-        exact = Decimal(repr(spelling.missing))
-        return pl.Series([exact if one is None else one for one in numbers])
-    return numbers.cast(pl.Float64).fill_null(spelling.missing)
-
-
-def _parsed(column: pl.Series, spelling: Spelling, place: Callable[[int], str]) -> pl.Series:
-    """The numbers that texts spell, null where there is no text."""
-    import polars as pl
-
-    texts = column.str.strip_chars().replace("", None)
-    yes, no = (word.strip().lower() for word in spelling.words)
-    flags = texts.str.to_lowercase().replace_strict(
-        {"true": 1.0, "false": 0.0, yes: 1.0, no: 0.0}, default=None, return_dtype=pl.Float64
-    )
-    plain = texts
-    if spelling.decimal == ",":
-        points = texts.str.contains(".", literal=True).fill_null(value=False)
-        plain = texts.set(points, None).str.replace(",", ".", literal=True)
-    numbers = flags.fill_null(plain.cast(pl.Float64, strict=False))
-    for row in (numbers.is_null() & texts.is_not_null()).arg_true()[:1]:
-        raise InvalidInput(
-            f"column {column.name!r} holds {column[row]!r} in {place(row)}; a reward is a number"
-            f"{_remedy(texts[row], spelling)}"
-        )
-    return numbers
-
-
-def _remedy(text: str, spelling: Spelling) -> str:
-    """How to say what a text means, where that can be guessed."""
-    if spelling.decimal == "." and text.count(",") == 1 and _is_number(text.replace(",", ".")):
-        return ": if the comma is its decimal mark, give --decimal ,"
-    if spelling.decimal == "," and _is_number(text):
-        return ": --decimal , allows for no point"
-    if text.isalpha():
-        return ": if it is one of two words for 1 and 0, give both, as in --words yes no"
-    return ""
-
-
-def _is_number(text: str) -> bool:
-    try:
-        float(text)
-    except ValueError:
-        return False
-    return True
-
-
-DELIMITERS = ",;\t|"
-"""What may separate the columns where nothing is said."""
-COMPRESSED = (b"\x1f\x8b", b"\x28\xb5\x2f\xfd")  # gzip, zstd
-_HEAD = 1_000  # lines that a header may take
-
-
-def _csv(path: Path, arm: str, reward: str, spelling: Spelling) -> _Columns:
-    """Both columns as text, so that nothing is guessed from the first rows.
-
-    polars reads all columns, for only then does it see a row that is too long. It names no line,
-    and takes a row that is too short for one with empty fields; where that can be so, the csv
-    module goes over the file once more.
-    """
-    import polars as pl
-
-    delimiter, header = _header(path, (arm, reward), spelling.delimiter)
-    try:
-        frame = pl.read_csv(path, separator=delimiter, infer_schema=False, glob=False)
-    except pl.exceptions.PolarsError:
-        _refuse_ragged(path, delimiter, len(header))
-        _refuse_bytes(path)
-        raise
-    if frame.width != len(header):
-        raise InvalidInput(f"cannot read the header of {path}: mend its quotes")
-    if frame.to_series(-1).null_count():
-        full = frame.select(pl.any_horizontal(pl.all().is_not_null())).to_series().arg_true()
-        frame = frame.head(full[-1] + 1 if len(full) else 0)  # blank lines at the end
-    if frame.to_series(-1).null_count() or _ends_with(path, delimiter):
-        _refuse_ragged(path, delimiter, len(header))
+    note = ""
+    if _logs.is_bandit_feedback(source):
+        source, wanted, note = of_feedback(source, wanted)
+    arrow = hasattr(source, "__arrow_c_stream__") and hasattr(source, "fetchall")
+    wanted, table = wanted.named(), pl.DataFrame(source) if arrow else _logs.as_table(source)
 
     def place(row: int) -> str:
-        """The line of the file that a row, counted from 0, begins on."""
-        for number, (line, _) in enumerate(_records(path, delimiter)):
-            if number == row + 1:
-                return f"line {line}"
-        return row_place(row)
+        return f"{_logs.row_place(row)} of the log"
 
-    arms, rewards = (frame.to_series(header.index(name)).rename(name) for name in (arm, reward))
-    for column in (arms, rewards):
-        for row in column.str.contains("\0", literal=True).arg_true()[:1]:
-            raise InvalidInput(f"{place(row)} of {path} holds a NUL byte; save it as text")
-    return arms, rewards, place
+    found = []
+    for name in wanted.names():
+        if isinstance(table, pl.DataFrame) and name in table.columns:
+            found.append(table[name])
+        else:
+            found.append(cells.of_values(_logs.column(table, name, "read_log"), name, place))
+    if len({*map(len, found)}) > 1:
+        sizes = ", ".join(f"{column.name!r} {len(column)}" for column in found)
+        raise InvalidInput(f"the columns of the log have different lengths: {sizes}")
+    frame = pl.DataFrame(found)
+    return _finish(frame, place, wanted, spelling, (note,) if note else ())
 
 
-def _header(path: Path, wanted: tuple[str, str], delimiter: str | None) -> tuple[str, list[str]]:
-    """What separates the columns, and their names."""
+def _finish(
+    frame: pl.DataFrame,
+    place: Place,
+    wanted: Wanted,
+    spelling: Spelling,
+    notes: tuple[str, ...] = (),
+) -> Log:
+    """The log of columns as they came."""
     import polars as pl
 
-    try:
-        lines = pl.read_lines(path, n_rows=_HEAD, glob=False).to_series().to_list()
-    except pl.exceptions.PolarsError:
-        _refuse_bytes(path)
-        raise
-    if not any(line.strip("\r") for line in lines):
-        raise InvalidInput(f"{path} is empty; give a log with a header and a row a play")
-    if any("\r" in line.rstrip("\r") for line in lines[:1]):
-        raise InvalidInput(
-            f"{path} ends its lines with CR alone; save it with LF or CR LF at the end of a line"
-        )
-    if delimiter is not None and (len(delimiter) != 1 or delimiter in '"\r\n' or delimiter > "~"):
-        raise InvalidInput(f"--delimiter {delimiter} must be one character, such as ; or | or tab")
-    found = {
-        mark: next(fields for _, fields in _split(lines, mark) if fields)
-        for mark in ([delimiter] if delimiter else DELIMITERS)
-    }
-    choice = next(
-        (mark for mark, names in found.items() if set(wanted) <= set(names)),
-        max(found, key=lambda mark: len(found[mark])),
-    )
-    for option, name in zip(("--arm-column", "--reward-column"), wanted, strict=True):
-        _once(path, found[choice], name, option, guessed=delimiter is None)
-    return choice, found[choice]
-
-
-def _once(path: Path, names: list[str], name: str, option: str, *, guessed: bool) -> None:
-    if (count := names.count(name)) == 1:
-        return
-    if count:
-        raise InvalidInput(f"{path} has {count} columns {name!r}; rename all but one")
-    way = f"choose with {option}"
-    if guessed and len(names) == 1:
-        way += ", or say what separates them with --delimiter"
-    shown = ", ".join(map(repr, names))
-    raise InvalidInput(f"{path} has no column {name!r}; its columns are {shown}: {way}")
-
-
-def _split(lines: list[str], delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """The line each record begins on, from 1, and its fields; none for a blank line."""
-    rows = csv.reader((f"{line}\n" for line in lines), delimiter=delimiter)
-    begins = 1
-    try:
-        for fields in rows:
-            if begins == 1 and fields:
-                fields[0] = fields[0].removeprefix("\ufeff")
-            yield begins, fields
-            begins = rows.line_num + 1
-    except csv.Error:  # a field longer than csv reads: nothing behind it is named
-        return
-
-
-def _records(path: Path, delimiter: str) -> Iterator[tuple[int, list[str]]]:
-    """All records of a file from its header on."""
-    import polars as pl
-
-    lines = pl.read_lines(path, glob=False).to_series().to_list()
-    begun = False
-    for line, fields in _split(lines, delimiter):
-        begun = begun or bool(fields)
-        if begun:
-            yield line, fields
-
-
-def _refuse_ragged(path: Path, delimiter: str, width: int) -> None:
-    for line, fields in _records(path, delimiter):
-        if fields and len(fields) != width:
-            noun = "field" if len(fields) == 1 else "fields"
-            raise InvalidInput(
-                f"line {line} of {path} has {len(fields)} {noun}, its header has {width}; put "
-                f"quotes around what holds a {_called(delimiter)}, a decimal comma say, or "
-                "separate the columns by another mark and name it with --delimiter"
-            )
-
-
-def _refuse_bytes(path: Path) -> None:
-    """Refuse what is not UTF-8 by its line; of a compressed file polars says so, without."""
-    with path.open("rb") as file:
-        if file.read(4).startswith(COMPRESSED):
-            return
-        file.seek(0)
-        for number, line in enumerate(file, 1):
-            try:
-                line.decode("utf-8")
-            except UnicodeDecodeError:
-                raise InvalidInput(
-                    f"line {number} of {path} is not in UTF-8; save the file as CSV in UTF-8, "
-                    "with iconv say"
-                ) from None
-
-
-def _ends_with(path: Path, delimiter: str) -> bool:
-    """Whether a file breaks off behind a delimiter, which polars overlooks."""
-    with path.open("rb") as file:
-        file.seek(0, 2)
-        file.seek(max(0, file.tell() - 1))
-        return file.read() == delimiter.encode()
-
-
-def _called(delimiter: str) -> str:
-    names = {",": "comma", ";": "semicolon", "\t": "tab", "|": "bar"}
-    return names.get(delimiter, repr(delimiter))
+    arm, reward = (str(name) for name in (wanted.arm, wanted.reward))
+    if frame.is_empty():
+        raise InvalidInput("the log is empty; give a row a play")
+    labels = cells.labels(frame[arm], place)
+    paid = cells.rewards(frame[reward], spelling, place)
+    if spelling.worst_cost is not None:
+        paid = _rewards(paid, spelling.worst_cost, place)
+    columns = [labels.alias("arm"), paid.alias("reward")]
+    if wanted.propensity is not None:
+        found = cells.propensities(frame[wanted.propensity], spelling, place)
+        columns.append(found.alias("propensity"))
+    names: tuple[str, ...] = ()
+    if wanted.context:
+        context, names = cells.features([frame[n] for n in wanted.context], spelling, place)
+        columns.append(context)
+    return Log(pl.DataFrame(columns), place, names, notes)
