@@ -6,7 +6,7 @@ import pytest
 import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from surefoot.errors import InvalidInput
-from surefoot.simulation import loop, plan, stepwise
+from surefoot.simulation import loop, stages, stops
 from surefoot.simulation.calendar import SumCalendar
 from surefoot.simulation.fast import chunks
 from surefoot.simulation.loop import ARM, LEAST, T
@@ -17,12 +17,12 @@ from surefoot.simulation.runner import choose
 @pytest.mark.parametrize("block", [7, 100, 8192])
 def test_the_result_does_not_depend_on_the_block(monkeypatch, block):
     expected = traces(three(), 500)
-    monkeypatch.setattr(plan, "BLOCK", block)
+    monkeypatch.setattr(stages, "BLOCK", block)
     assert traces(three(), 500) == expected
 
 
 def test_blocks_take_hardly_a_turn_past_the_horizon(monkeypatch):
-    monkeypatch.setattr(plan, "BLOCK", 100)
+    monkeypatch.setattr(stages, "BLOCK", 100)
     taken = []
     engine = choose("plain")
     walk = loop.base_path
@@ -85,14 +85,14 @@ def test_noise_keys_are_of_the_seed_and_the_run():
 
 
 def test_a_run_is_given_up_between_two_blocks(monkeypatch):
-    monkeypatch.setattr(plan, "BLOCK", 10)
+    monkeypatch.setattr(stages, "BLOCK", 10)
     asked = []
 
     def stopped():
         asked.append(True)
         return len(asked) > 3
 
-    with pytest.raises(stepwise.Stopped):
+    with pytest.raises(stops.Stopped):
         Plan(three(), ENVIRONMENT, 1000).run(0, choose("plain"), stopped)
     assert len(asked) == 4
 
@@ -130,7 +130,7 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
             calendar.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
         numbers = engine.array([0.0])
-        block = plan.blank_block(100, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
+        block = stages.blank_block(100, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
         for j in range(100):
             block.rewards[j], block.pledges[j] = reward, pledges[j]
         engine.survey(block, True, False)

@@ -8,7 +8,7 @@ import pytest
 import surefoot as sf
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.simulation import Plan, stepwise
+from surefoot.simulation import Plan, stepwise, stops
 from surefoot.simulation.loop import ARM, DEFAULTS, SLACK
 
 
@@ -140,7 +140,7 @@ def test_it_gives_up_between_two_plays():
         asked.append(True)
         return len(asked) > 5
 
-    with pytest.raises(stepwise.Stopped):
+    with pytest.raises(stops.Stopped):
         drive(agents()["plain"], 1000, [], stopped)
     assert len(asked) == 6
 

@@ -9,7 +9,7 @@ import surefoot as sf
 from driven import live
 from late import ARMS, DRIFT, assert_is, floors, timed, twin
 from surefoot.environments._timing import AT_ONCE
-from surefoot.simulation import stepwise, waiting
+from surefoot.simulation import stops, waiting
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose
 
@@ -112,15 +112,15 @@ def test_the_loop_goes_on_where_it_stopped():
     whole = plan.run(0, choose("plain"))["it"]
     for block in (1, 7, 299):
         with pytest.MonkeyPatch.context() as patch:
-            patch.setattr("surefoot.simulation.plan.BLOCK", block)
+            patch.setattr("surefoot.simulation.stages.BLOCK", block)
             assert_same(plan.run(0, choose("plain"))["it"], whole)
 
 
 def test_a_stopped_run_ends_between_two_blocks(monkeypatch):
-    monkeypatch.setattr("surefoot.simulation.plan.BLOCK", 10)
+    monkeypatch.setattr("surefoot.simulation.stages.BLOCK", 10)
     plan = Plan({"it": sf.Plain(sf.UCB1(3))}, sf.Delayed(ARMS, 5), 300, 5)
     asked = iter([False, False, True])
-    with pytest.raises(stepwise.Stopped):
+    with pytest.raises(stops.Stopped):
         plan.run(0, choose("plain"), lambda: next(asked))
 
 

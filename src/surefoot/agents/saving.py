@@ -250,10 +250,17 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
     else:
         policy = _fresh(saved, policy)
     agent: Agent = agents[kind].from_config(_heard(body["settings"]), floor, policy)
-    own, state = agent.policy is policy and not saved["config"], from_json(saved["state"])
+    go_on(agent, body)
+    return agent
+
+
+def go_on(agent: Agent, body: JsonObject) -> None:
+    """Bring a fresh agent to where ``agent_to_json`` of an equal one was; else it may be broken."""
+    saved = body["policy"]
+    own, state = not saved["config"] and not agent.builds_policy, from_json(saved["state"])
     with open_plays.blamed(agent.policy, "restore()", "the state", own):
         agent.policy.restore(state)
-    agent.books = agent.books.restored(floor, body["books"])
+    agent.books = agent.books.restored(agent.floor, body["books"])
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent.draws = Draws(*body.get("draws", ()))
     if agent.earned is not None and "earned" in body:  # a ledger's opening lacks it
@@ -265,7 +272,6 @@ def agent_from_json(body: JsonObject, policy: Policy | None, own_floor: Any = No
         agent.open_plays[play.id] = (play, from_json(context))
     if agent.counts_open:
         open_plays.restored(agent, body.get("lapsed"), own)
-    return agent
 
 
 def _earned(rows: Any, n_arms: int) -> Earnings:

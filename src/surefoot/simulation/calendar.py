@@ -24,17 +24,20 @@ from surefoot.simulation.loop import (
     Trace,
     blank,
 )
+from surefoot.simulation.stops import Rows, trace_rows
 
 if TYPE_CHECKING:
     from surefoot.simulation.compiled import Engine
 
 
 class Calendar(Protocol):
-    """``books``: the state; ``take`` takes the turns of one block."""
+    """``books``: the state; ``take`` takes the turns of one block; ``rows``: all it writes."""
 
     books: Any
 
     def take(self, block: Block) -> None: ...
+
+    def rows(self) -> Rows: ...
 
     def trace(self) -> Trace: ...
 
@@ -65,6 +68,10 @@ class SumCalendar:
             self.gate, self.terms, block, self.top, self.books, self.losses, self.checkpoints,
             self._trace,
         )  # fmt: skip
+
+    def rows(self) -> Rows:
+        """What the turns to come depend on, and what was noted."""
+        return {"books": self.books, "losses": self.losses, **trace_rows(self._trace)}
 
     def trace(self) -> Trace:
         """What was noted so far."""
@@ -115,6 +122,18 @@ class MomentCalendar:
         self.ruling[mv.SHORT] = int(not self.constants.kept(after))
         self.ruling[mv.GIVEN] = 1
         self.rulings += 1
+
+    def rows(self) -> Rows:
+        """What the turns to come depend on, and what was noted."""
+        return {
+            "books": self.books,
+            "sums": self.sums,
+            "least": self.least,
+            "ruling": self.ruling,
+            "losses": self.losses,
+            "marks": self._marks,
+            **trace_rows(self._trace),
+        }
 
     def trace(self) -> Trace:
         """What was noted so far, with exact slacks."""

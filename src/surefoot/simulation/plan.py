@@ -3,24 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
-from typing import Any, NamedTuple
+from functools import partial
+from typing import Any
 
 import numpy as np
 
-from surefoot._exact import INT64_MAX, PLAYS, shown
+from surefoot._exact import PLAYS, shown
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent
-from surefoot.agents.funding import empty_tally
 from surefoot.agents.policy_checks import seeded
 from surefoot.environments import Environment
-from surefoot.environments._timing import AT_ONCE
 from surefoot.errors import InvalidInput
-from surefoot.kernels import registry
 from surefoot.kernels.noise import key_from
-from surefoot.kernels.warm import uncompilable
-from surefoot.simulation import stepwise, waiting
-from surefoot.simulation.calendar import calendar
 from surefoot.simulation.checks import (
     check_agent,
     check_environment,
@@ -32,29 +26,10 @@ from surefoot.simulation.checks import (
     timed,
 )
 from surefoot.simulation.compiled import Engine
-from surefoot.simulation.fast import chunks
-from surefoot.simulation.loop import GATES, SUMS, Block, Ints, Scale, T, Trace, blank
-
-BLOCK = 32_768
-"""Turns of the base path held at a time, so that memory does not grow with the horizon."""
-
-
-class BasePath(NamedTuple):
-    """The policy's turns, by all that they depend on: agents that agree in it share them."""
-
-    policy: Any
-    kind: type
-    """The class of ``policy``: records of two classes may be equal as tuples."""
-    scale: Scale
-    rival: float
-    draws: bool
-    """Whether it draws at random; kernels of one that does not say so are given the key 0, as in
-    its own turns."""
-
-    def key(self) -> tuple[Any, ...]:
-        """What can be compared and hashed; arrays by their bytes."""
-        fields = (x.tobytes() if isinstance(x, np.ndarray) else x for x in self.policy)
-        return (*fields, *self[1:])
+from surefoot.simulation.loop import SUMS, Ints, Scale, Trace, blank
+from surefoot.simulation.stages import AloneByPlay, BasePath, SharedPath
+from surefoot.simulation.stepwise import Driven
+from surefoot.simulation.stops import Keeper, Part, carry_through
 
 
 class Plan:
@@ -143,128 +118,33 @@ class Plan:
         return key_from(np.random.default_rng(self._stream(run, 1)))
 
     def run(
-        self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
+        self,
+        run: int,
+        engine: Engine,
+        stopped: Callable[[], bool] = lambda: False,
+        keeper: Keeper | None = None,
     ) -> dict[str, Trace]:
         """One run of every agent; the same whichever form of the engine is given.
 
         ``stopped`` is asked every few thousand turns; once it says yes, Stopped is raised.
+        ``keeper``: what the run goes on from, bit for bit, and who keeps its state meanwhile.
         """
-        traces: dict[str, Trace] = {}
-        for path, names in self.paths:
-            traces.update(self._run_path(path, names, run, engine, stopped))
-        for name, path in self.by_play.items():
-            traces[name] = self._run_by_play(path, name, run, engine, stopped)
-        for name in self.stepwise:
-            # One stream for all: agents of one policy share its luck, as they share the noise.
-            traces[name] = stepwise.drive(
-                self.agents[name], self.environment, self.tops[name], self.key(run),
-                self._stream(run, 1), self.checkpoints, stopped,
-            )  # fmt: skip
+        shape = len(self.checkpoints), SUMS + drifts(self.environment)
+        parts = list(self._parts(run, engine))
+        traces = carry_through(parts, lambda: blank(*shape), stopped, keeper)
         return {name: traces[name] for name in self.agents}
 
-    def _run_path(
-        self,
-        path: BasePath,
-        names: list[str],
-        run: int,
-        engine: Engine,
-        stopped: Callable[[], bool],
-    ) -> dict[str, Trace]:
-        environment = self.environment
-        driver = engine.driver(path.kind)
-        key, own, state = self._start(path, run, engine, driver.init)
-        truth = self._truth(engine)
-        # Equal blocks: the last one then walks only a few turns beyond the horizon.
-        size = -(-self.horizon // -(-self.horizon // BLOCK))
-        best = float(environment.best)
-        single = registry.KERNELS[path.kind].member is registry.itself
-        block = blank_block(size, chunks.blank(size, truth, best, single), engine)
-        calendars = {
-            name: calendar(self.agents[name], self.tops[name], self.checkpoints, engine)
-            for name in names
-        }
-        moments = any(self.agents[name].floor.rho is not None for name in names)
-        pledged = any(self.agents[name].gate == "pledge" for name in names)
-        first = 1
-        while any(one.books[T] < self.horizon for one in calendars.values()):
-            if stopped():
-                raise stepwise.Stopped
-            with _naming(path.kind):
-                driver.walk(
-                    path.policy, state, environment.record, key, own, first, path.scale, path.rival,
-                    truth, block,
-                )  # fmt: skip
-            engine.survey(block, pledged, moments)
-            for one in calendars.values():
-                one.take(block)
-            first += size
-        return {name: one.trace() for name, one in calendars.items()}
-
-    def _start(
-        self, path: BasePath, run: int, engine: Engine, init: Callable[..., Any]
-    ) -> tuple[Any, Any, tuple[Any, ...]]:
-        """The key of the noise, that of the policy's own draws, and the policy's first state."""
-        own = self.own_key(run) if path.draws else 0
-        rows = init(path.policy, self.environment.n_arms)
-        registry.KERNELS[path.kind].seed(path.policy, rows, own)
-        state = tuple(engine.array(row) for row in rows)
-        return engine.word(self.key(run)), engine.word(own), state
-
-    def _truth(self, engine: Engine) -> tuple[Any, Any]:
-        """The true means and variances of the (base) arms."""
-        means, variances = self.environment.means, self.environment.variances
-        return engine.array(means.tolist()), engine.array(variances.tolist())
-
-    def _run_by_play(
-        self, path: BasePath, name: str, run: int, engine: Engine, stopped: Callable[[], bool]
-    ) -> Trace:
-        """One run of an agent whose turns depend on the time or its slack."""
-        agent, environment = self.agents[name], self.environment
-        terms, timing = agent.floor.terms(), getattr(environment, "timing", AT_ONCE)
-        seat = waiting.Seat(
-            GATES[agent.gate], int(agent.earned is not None),
-            int(agent.counts_open),
-            (terms.value, terms.floor, terms.hold, terms.deposit), path.scale, path.rival,
-            default_mean(agent),
-        )  # fmt: skip
-        world = waiting.World(timing, *self._truth(engine), float(environment.best))
-        key, own, state = self._start(path, run, engine, registry.init)
-        ring = min(timing.high, self.horizon) + 1
-        out = waiting.queue(ring, int(registry.width(path.policy)), engine.array)
-        tally = tuple(map(engine.array, empty_tally(environment.n_arms)))
-        books = engine.array([0, 0, agent.floor.open().account.reserve, INT64_MAX, 0, 0, 0])
-        losses = engine.array([0.0] * (SUMS + drifts(environment)))
-        trace = blank(len(self.checkpoints), len(losses))
-        while books[T] < self.horizon:
-            if stopped():
-                raise stepwise.Stopped
-            with _naming(path.kind):
-                engine.go(
-                    seat, world, path.policy, state, environment.record, key, own, out, tally,
-                    books, losses, self.checkpoints, trace, int(books[T]) + BLOCK,
-                )  # fmt: skip
-        return trace
-
-
-@contextmanager
-def _naming(kind: type) -> Iterator[None]:
-    """Say whose kernels numba refuses."""
-    try:
-        yield
-    except Exception as error:  # numba may be missing, and has an error for each stage
-        if not type(error).__module__.startswith("numba."):
-            raise
-        name = f"{kind.__module__}.{kind.__qualname__}"
-        raise InvalidInput(
-            f'{uncompilable(name)}; mend them, or simulate with engine="plain"'
-        ) from error
-
-
-def blank_block(turns: int, sums: chunks.Chunks, engine: Engine) -> Block:
-    """A block before any turn."""
-    arms, rewards, pledges = (engine.zeros(turns, int) for _ in range(3))
-    means, variances = (engine.zeros(turns, float) for _ in range(2))
-    return Block(arms, rewards, pledges, means, variances, sums)
+    def _parts(self, run: int, engine: Engine) -> Iterator[Part]:
+        for path, names in self.paths:
+            yield Part(names, partial(SharedPath, self, path, names, run, engine))
+        for name, path in self.by_play.items():
+            yield Part([name], partial(AloneByPlay, self, path, name, run, engine))
+        for name in self.stepwise:
+            # One stream for all: agents of one policy share its luck, as they share the noise.
+            yield Part([name], partial(
+                Driven, name, self.agents[name], self.environment, self.tops[name],
+                self.key(run), self._stream(run, 1), self.checkpoints,
+            ))  # fmt: skip
 
 
 def grid(horizon: int, first: int = 0) -> Ints:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -11,21 +12,40 @@ import numpy as np
 from surefoot._exact import INT64_MAX, exact, shown
 from surefoot.agents import Play
 from surefoot.agents.agent import Agent
+from surefoot.agents.saving import agent_to_json, go_on
 from surefoot.environments import Environment
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import default_mean, drifts, finite, has_contexts
-from surefoot.simulation.loop import DEFAULT, SUMS, Ints, Trace, blank, lose
+from surefoot.simulation.loop import DEFAULT, SUMS, Ints, T, Trace, blank, lose
+from surefoot.simulation.stops import (
+    Part,
+    Rows,
+    State,
+    Unfit,
+    carry_through,
+    copied,
+    document_of,
+    fill,
+    text_of,
+    trace_rows,
+)
 
-
-class Stopped(Exception):
-    """A run was given up between two turns because its caller has stopped."""
+KEPT = 16
+"""So many closed plays an agent remembers here, where nothing is reported twice."""
 
 
 def drive(
     agent: Agent, environment: Environment, top: float, key: int,
     stream: np.random.SeedSequence, checkpoints: Ints, stopped: Callable[[], bool],
 ) -> Trace:  # fmt: skip
+    """One run of a copy of ``agent``, see ``Driven``; Stopped once ``stopped`` says yes."""
+    begin = partial(Driven, "it", agent, environment, top, key, stream, checkpoints)
+    shape = len(checkpoints), SUMS + drifts(environment)
+    return carry_through([Part(["it"], begin)], lambda: blank(*shape), stopped)["it"]
+
+
+class Driven:
     """One run of a copy of ``agent``: select, pull, update; the default is reported at once.
 
     Slow, and open to every policy; the noise is the engine's, so an agent the engine can run
@@ -36,35 +56,89 @@ def drive(
     the policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
     reward outside the environment's range.
     """
-    agent, paid_range = _copied(agent), bounds(environment)
-    agent.rng = np.random.default_rng(stream)
-    truth: Any = environment
-    if hasattr(environment, "in_run"):
-        truth = environment.in_run(key)
-    told = truth.context if has_contexts(environment) and agent.contextual else _nothing
-    judge = _Judge(agent, truth, top)
-    books, trace = agent.books, blank(len(checkpoints), len(judge.losses))
-    least, below, spot = INT64_MAX, 0, 0
-    waiting: dict[int, list[tuple[Play, int]]] = {}
-    for t in range(1, int(checkpoints[-1]) + 1):
-        if stopped():
-            raise Stopped
-        play = agent.select(told(t))
-        judge.see(play, t)
+
+    def __init__(
+        self, name: str, agent: Agent, environment: Environment, top: float, key: int,
+        stream: np.random.SeedSequence, checkpoints: Ints,
+    ) -> None:  # fmt: skip
+        self._name, self._agent, self._paid_range = name, _copied(agent), bounds(environment)
+        self._agent.rng = np.random.default_rng(stream)
+        self._agent.books.plays.keep = KEPT
+        self._environment, self._key, self._checkpoints = environment, key, checkpoints
+        truth: Any = environment
+        if hasattr(environment, "in_run"):
+            truth = environment.in_run(key)
+        self._truth = truth
+        contexts = has_contexts(environment) and self._agent.contextual
+        self._told = truth.context if contexts else _nothing
+        self._judge = _Judge(self._agent, truth, top)
+        self._trace = blank(len(checkpoints), len(self._judge.losses))
+        self._noted = [0, INT64_MAX, 0, 0]
+        """T, and the least slack, the plays below zero and the checkpoints so far."""
+        self._waiting: dict[int, list[tuple[Play, int]]] = {}
+
+    @property
+    def ended(self) -> bool:
+        """Whether the horizon is reached."""
+        return bool(self._noted[T] >= self._checkpoints[-1])
+
+    def step(self) -> None:
+        """Make one play."""
+        agent, waiting = self._agent, self._waiting
+        self._noted[T] = t = self._noted[T] + 1
+        play = agent.select(self._told(t))
+        self._judge.see(play, t)
         if play.is_default:
             agent.update(play)
         else:
-            waiting.setdefault(_due(environment, key, t), []).append((play, t))
+            waiting.setdefault(_due(self._environment, self._key, t), []).append((play, t))
         for one, decided in waiting.pop(t, ()):
-            agent.update(one, **_paid(agent, one, truth, key, decided, paid_range))
-        slack = books.account.available
+            paid = _paid(agent, one, self._truth, self._key, decided, self._paid_range)
+            agent.update(one, **paid)
+        self._note(t, play.index)
+
+    def _note(self, t: int, arm: int) -> None:
+        _, least, below, spot = self._noted
+        slack = self._agent.books.account.available
         least = min(least, slack)
         below += slack < 0
-        if t == checkpoints[spot]:
-            trace.books[spot] = t, books.default_plays, slack, least, below, spot, play.index
-            trace.losses[spot] = judge.losses
+        if t == self._checkpoints[spot]:
+            plays = self._agent.books.default_plays
+            self._trace.books[spot] = t, plays, slack, least, below, spot, arm
+            self._trace.losses[spot] = self._judge.losses
             spot += 1
-    return trace._replace(faults=agent.faults)
+        self._noted = [t, least, below, spot]
+
+    def traces(self) -> dict[str, Trace]:
+        """What was noted."""
+        return {self._name: self._trace._replace(faults=self._agent.faults)}
+
+    def state(self) -> State | None:
+        """A copy of all that the next plays depend on; None of an agent that cannot be saved."""
+        try:
+            agent = text_of(agent_to_json(self._agent))
+        except Exception:  # noqa: BLE001 # state() of a policy of one's own may do anything
+            return None
+        out = [[due, play.id, t] for due, all_ in self._waiting.items() for play, t in all_]
+        return copied(self._rows()) | {
+            "agent": agent,
+            "out": np.array(out, np.int64).reshape(-1, 3),
+        }
+
+    def restore(self, state: State) -> None:
+        """The inverse of ``state``."""
+        numbers = {name: row for name, row in state.items() if name not in ("agent", "out")}
+        try:
+            go_on(self._agent, document_of(state["agent"]))
+            plays = self._agent.open_plays
+            for due, number, t in state["out"].tolist():
+                self._waiting.setdefault(due, []).append((plays[number][0], t))
+        except Exception as error:  # so may its restore()
+            raise Unfit(f"{type(error).__name__}: {error}") from error
+        fill(self._rows(), numbers)
+
+    def _rows(self) -> Rows:
+        return {"noted": self._noted, "losses": self._judge.losses, **trace_rows(self._trace)}
 
 
 def _nothing(play: int) -> None:

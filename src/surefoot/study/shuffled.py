@@ -15,6 +15,7 @@ import surefoot as sf
 from surefoot.simulation import Plan
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import Ints, Trace
+from surefoot.simulation.stops import Keeper
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
@@ -72,9 +73,13 @@ class ShuffledPlan(Plan):
         return relabelled(self._arms, self.order(run))
 
     def run(
-        self, run: int, engine: Engine, stopped: Callable[[], bool] = lambda: False
+        self,
+        run: int,
+        engine: Engine,
+        stopped: Callable[[], bool] = lambda: False,
+        keeper: Keeper | None = None,
     ) -> dict[str, Trace]:
         """One run of fresh agents on the run's arms."""
         arms = self.arms(run)
         plan = Plan(self._field(arms), arms, self.horizon, self.entropy, self.checkpoints)
-        return plan.run(run, engine, stopped)
+        return plan.run(run, engine, stopped, keeper)
