@@ -35,6 +35,10 @@ class LateAnswer(SurefootError, TimeoutError):
     """A policy's answer that came after the time it may take, see ``surefoot.adapters``."""
 
 
+class TaskFailed(SurefootError, RuntimeError):
+    """A task of a study that could not be carried out; what was finished before is kept."""
+
+
 class RewardOutOfRange(UserWarning):
     """A reward outside the declared range: it was booked, and what that means is in the message."""
 

@@ -1,0 +1,67 @@
+"""A dask scheduler and workers as processes of their own, on the loopback address alone."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from contextlib import suppress
+from pathlib import Path
+
+ROOT = Path(__file__).parent
+
+
+class Processes:
+    """A scheduler and its workers; whatever is left of them ends with the block."""
+
+    def __init__(self, folder, paths=(ROOT,), **environ):
+        self.folder, self._started = Path(folder), []
+        self._environ = {
+            **os.environ, "PYTHONPATH": os.pathsep.join(map(str, paths)),
+            "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False", **environ,
+        }  # fmt: skip
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for process in self._started:
+            with suppress(ProcessLookupError):
+                process.send_signal(signal.SIGKILL)
+            process.wait(10)
+
+    def scheduler(self):
+        """Start a scheduler; the process, whose address is then known."""
+        said = self.folder / "scheduler.json"
+        made = self._start("scheduler", "--scheduler-file", said, "--port", "0")
+        self.address = json.loads(soon(lambda: said.exists() and said.read_text()))["address"]
+        return made
+
+    def worker(self):
+        """Start a worker of one thread."""
+        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny")
+
+    def client(self, *words):
+        """Start Python with some words."""
+        return self._run([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+
+    def _start(self, kind, *words):
+        fixed = ("--host", "127.0.0.1", "--no-dashboard")
+        words = [sys.executable, "-m", "dask", kind, *map(str, words), *fixed]
+        return self._run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+
+    def _run(self, words, **streams):
+        made = subprocess.Popen(words, cwd=self.folder, env=self._environ, text=True, **streams)
+        self._started.append(made)
+        return made
+
+
+def soon(found, seconds=60):
+    """What is found as soon as it is there."""
+    end = time.monotonic() + seconds
+    while time.monotonic() < end:
+        if value := found():
+            return value
+        time.sleep(0.02)
+    raise AssertionError(f"nothing after {seconds} s")
