@@ -83,6 +83,7 @@ _RC: Any = {
     "lines.solid_capstyle": "round",
     "lines.dash_capstyle": "butt",
     "pdf.fonttype": 42,  # fonts as outlines that an editor can open
+    "hatch.linewidth": 0.5,
     "svg.hashsalt": "surefoot",  # ids would be random
     "savefig.dpi": 200,
 }
@@ -160,9 +161,12 @@ def curves(count: int) -> list[Curve]:
     return made
 
 
-def band(axes: Axes, x: Array, runs: Array, curve: Curve) -> None:
-    """Mean of the runs as a line, ``QUANTILES`` as a band, least and most as thin lines."""
-    shape(axes, x, Shape.of(runs), curve)
+def band(axes: Axes, x: Array, runs: Array, curve: Curve, *, hatched: bool = False) -> None:
+    """Mean of the runs as a line, ``QUANTILES`` as a band, least and most as thin lines.
+
+    ``hatched``: a second band, which may lie over a plain one and still be told from it in grey.
+    """
+    shape(axes, x, Shape.of(runs), curve, hatched=hatched)
 
 
 class Shape(NamedTuple):
@@ -182,11 +186,18 @@ class Shape(NamedTuple):
         return cls(runs.mean(axis=0), low, high, runs.min(axis=0), runs.max(axis=0))
 
 
-def shape(axes: Axes, x: Array, of: Shape, curve: Curve) -> None:
+def shape(axes: Axes, x: Array, of: Shape, curve: Curve, *, hatched: bool = False) -> None:
     """As ``band``, of runs that are no longer at hand."""
-    axes.fill_between(x, of.low, of.high, color=curve.colour, alpha=0.18, linewidth=0)
+    if hatched:
+        axes.fill_between(
+            x, of.low, of.high, facecolor="none", edgecolor=curve.colour, hatch="////", alpha=0.55,
+            linewidth=0,
+        )  # fmt: skip
+    else:
+        axes.fill_between(x, of.low, of.high, color=curve.colour, alpha=0.18, linewidth=0)
     for edge in (of.least, of.most):
-        axes.plot(x, edge, color=curve.colour, linestyle="-", linewidth=0.6, alpha=0.7)
+        dash = curve.dash if hatched else "-"
+        axes.plot(x, edge, color=curve.colour, linestyle=dash, linewidth=0.6, alpha=0.7)
     line(axes, x, of.mean, curve)
 
 

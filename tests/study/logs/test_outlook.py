@@ -13,7 +13,7 @@ import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.study.experiment import write
 from surefoot.study.logs import outlook
-from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, spaced
+from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, Seen, spaced
 from surefoot.study.logs.self_funding import default_share
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
@@ -264,3 +264,30 @@ def test_a_plan_replaces_an_older_one_and_nothing_else(found, tmp_path, monkeypa
     assert json.loads((tmp_path / "plan.json").read_text()) == summary
     assert (tmp_path / "summary.json").read_text() == "of another study"
     assert outlook._exact(found.outlook.value) == "0.7"
+
+
+def of_a_log(worlds, poor=(0.6, 0.5)):
+    seen = Seen("log.csv", "old", worlds, poor)
+    return prospects(0.7, 0.05, [0.8, 0.6], runs=len(worlds), seen=seen)
+
+
+def test_with_a_log_each_run_is_the_run_of_its_own_world():
+    worlds = [(0.9, 0.2), (0.3, 0.8), (0.7, 0.7)]
+    outlook = of_a_log(worlds).outlook
+    for run, means in enumerate(worlds):
+        alone = prospects(0.7, 0.05, means).outlook.results[PLAUSIBLE]
+        for measure in ("slack", "default_plays"):
+            own = outlook.results[PLAUSIBLE].measure("GenCB", measure)[run]
+            assert (own == alone.measure("GenCB", measure)[run]).all()
+
+
+def test_with_a_log_the_poor_case_is_the_lower_end_of_each_arm():
+    found = of_a_log([(0.9, 0.2)] * 2)
+    assert found.outlook.plans[POOR].environment.means.tolist() == [0.6, 0.5]
+    assert found.summary()["settings"]["log"] == "log.csv"
+    words = " ".join(found.notes())
+    assert "if each arm pays only the lower end of what the log allows, 0.5 to 0.6: " in words
+    assert "another log like log.csv shows" in words
+    assert "The default is old, declared at the upper end of what the log shows, 0.7" in words
+    assert POOR not in of_a_log([(0.9, 0.8)], (0.71, 0.75)).outlook.plans
+    assert "can be lost." in " ".join(of_a_log([(0.9, 0.8)], (0.9, 0.6)).notes())

@@ -67,3 +67,13 @@ def test_the_panels_show_what_they_say(drawn):
     words = " ".join(text.get_text() for text in right.texts)
     assert "floor: never below" in words
     assert "as planned" in words
+
+
+def test_two_bands_that_cross_are_told_apart_in_grey(drawn):
+    for axes in drawn(prospects(0.7, 0.05, [0.8, 0.2])).axes:
+        bands = [collection for collection in axes.collections if collection.get_paths()]
+        plain, hatched = (
+            [one for one in bands if bool(one.get_hatch()) == flag] for flag in (False, True)
+        )
+        assert len(plain) == len(hatched) == 1
+        assert not hatched[0].get_facecolor().size  # nothing of its own lies over the other

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from decimal import ROUND_CEILING, ROUND_FLOOR, Context, Decimal
-from typing import Any, Final
+from typing import Any, Final, NamedTuple
 
 import numpy as np
 
@@ -15,14 +15,24 @@ from surefoot.agents import GenCB
 from surefoot.environments import BernoulliArms
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
-from surefoot.simulation import Plan
+from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
 from surefoot.simulation.plan import grid
 from surefoot.simulation.result import spread
+from surefoot.simulation.runner import choose, form
 from surefoot.study.files import versions
 from surefoot.study.logs import self_funding
 from surefoot.study.numbers import Array, amount, full, percent
-from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
+from surefoot.study.runs import (
+    MAX_ARMS,
+    POLICIES,
+    Simulation,
+    Step,
+    Traces,
+    explorable,
+    gain,
+    perform,
+)
 from surefoot.study.verdict import few, margin
 
 PLAUSIBLE: Final = "plausible"
@@ -53,13 +63,27 @@ class Point:
     """The most default plays the gate can force."""
 
 
+class Seen(NamedTuple):
+    """What a log says of the arms besides the default."""
+
+    called: str
+    """The log, in a sentence."""
+    default: str
+    """The default's label there."""
+    worlds: Sequence[Sequence[Any]]
+    """The arms' means in logs drawn again from this one: one world a run."""
+    poor: Sequence[Any]
+    """The lower end of each arm's mean, at 95 %."""
+
+
 class Outlook(Simulation):
     """A problem before its first play: exact promises, and scenarios to simulate.
 
     ``default``, ``alpha``, ``reward_range``, ``reserve``: as ``RewardFloor``. ``means``: what the
     arms may plausibly pay, one each, within the range; ``traffic``: plays a day, or None.
     ``horizon``: plays to look ahead; None takes 30 days of traffic, at most 1,000,000, or 100,000.
-    ``policy``: "ucb1" or "klucb". Raises InvalidInput where they do not fit.
+    ``policy``: "ucb1" or "klucb". ``seen``: what a log says of the arms, in place of a guess; its
+    worlds are as many as the runs. Raises InvalidInput where they do not fit.
 
     Simulated is ``GenCB`` over the policy, the default competing, each reward one end of the
     range: with their means fixed, the noisiest rewards there are.
@@ -88,8 +112,10 @@ class Outlook(Simulation):
         policy: str = "ucb1",
         runs: int = 30,
         seed: Seed = 0,
+        seen: Seen | None = None,
     ) -> None:
         super().__init__(policy, runs)
+        self.seen = seen
         self.floor = RewardFloor(default, alpha, reward_range, reserve)
         self.terms = explorable(self.floor)
         self.means = _plausible(means, self.floor)
@@ -101,9 +127,40 @@ class Outlook(Simulation):
         self.scaled = self._scaled()
         self.plans = {PLAUSIBLE: self._plan(self.means, seed)}
         self.seed = self.plans[PLAUSIBLE].entropy
-        least = min(self.means)
-        if least < self.value:
-            self.plans[POOR] = self._plan([least] * len(self.means), self.seed)
+        self.poor = self._poor()
+        if min(self.poor) < self.value:
+            self.plans[POOR] = self._plan(self.poor, self.seed)
+
+    def _poor(self) -> list[Decimal]:
+        """What the arms pay if things stand badly: the least plausible, or their lower ends."""
+        if self.seen is None:
+            return [min(self.means)] * len(self.means)
+        return _plausible(self.seen.poor, self.floor)
+
+    def steps(self, workers: int | None = None, engine: str = "compiled") -> Iterator[Step]:
+        """As ``Simulation.steps``; with a log each plausible run is in a world of its own."""
+        if self.seen is None:
+            yield from super().steps(workers, engine)
+            return
+        first, rest = self.plans[PLAUSIBLE], dict(self.plans)
+        del rest[PLAUSIBLE]
+        worlds = {
+            f"{PLAUSIBLE} {run}": self._plan(_plausible(means, self.floor), self.seed)
+            for run, means in enumerate(self.seen.worlds)
+        }
+        wanted = dict.fromkeys(rest, range(self.runs))
+        wanted |= {name: range(run, run + 1) for run, name in enumerate(worlds)}
+        traces: dict[str, dict[int, Traces]] = {name: {} for name in self.plans}
+
+        def keep(name: str, run: int, found: Traces) -> None:
+            traces[PLAUSIBLE if name in worlds else name][run] = found
+
+        yield from perform({**worlds, **rest}, wanted, keep, workers, engine)
+        drove = form(choose(engine))
+        self.results = {
+            name: Result(plan, dict(sorted(traces[name].items())), drove)
+            for name, plan in {PLAUSIBLE: first, **rest}.items()
+        }
 
     @property
     def value(self) -> Decimal:
@@ -191,6 +248,7 @@ class Outlook(Simulation):
             "reward_range": [str(low), str(high)],
             "reserve": str(self.floor.reserve),
             "means": [str(mean) for mean in self.means],
+            **({} if self.seen is None else {"log": self.seen.called}),
             "traffic": self.traffic,
             "horizon": self.horizon,
             "policy": self.policy,
@@ -285,15 +343,16 @@ class OutlookFindings:
     def summary(self) -> JsonObject:
         """The plan in numbers, as ``plan.json`` holds it; exact decimals are strings.
 
-        - settings: default, alpha, reward_range, reserve, means, traffic, horizon, policy,
-          default_competes, runs, seed
+        - settings: default, alpha, reward_range, reserve, means, log (where they are from one),
+          traffic, horizon, policy, default_competes, runs, seed
         - exact: first_exploration, break_even, funding_arms (how many of the means pay that),
           points: [{label, plays, largest_loss, most_forced_default_plays}]
         - predicted: for each scenario, "plausible" and, where the least of the means is below the
-          default, "poor": {means, funded_runs, funded_from: the middle and the last run's play or
-          null, long_run_share: of default plays if the default did not compete and the best of
-          the means were played, points: [{plays, and mean, min and max over the runs of
-          default_share and gain, and the mean's margin at 95 %, null below 5 runs}]}
+          default, "poor": {means (of a log those it shows, and their lower ends), funded_runs,
+          funded_from: the middle and the last run's play or null, long_run_share: of default
+          plays if the default did not compete and the best of the means were played, points:
+          [{plays, and mean, min and max over the runs of default_share and gain, and the mean's
+          margin at 95 %, null below 5 runs}]}
         - notes: what is sure, what is predicted, and under which assumptions
         - versions
         """
@@ -322,7 +381,7 @@ class OutlookFindings:
 
     def _scenario(self, name: str) -> JsonObject:
         outlook = self.outlook
-        means = outlook.means if name == PLAUSIBLE else [min(outlook.means)] * len(outlook.means)
+        means = outlook.means if name == PLAUSIBLE else outlook.poor
         best, value, alpha = float(max(means)), outlook.value, outlook.floor.alpha
         since = self.funded_from(name)
         since = np.sort(since[np.isfinite(since)]).astype(int).tolist()
@@ -395,25 +454,41 @@ class OutlookFindings:
                     "all, what is sure above still holds."
                 ),
             ]
+        return [*notes, self._if_poor(horizon)]
+
+    def _if_poor(self, horizon: str) -> str:
+        outlook, gains = self.outlook, float(self.gain(POOR)[:, -1].mean())
         share = percent(float(self.share(POOR)[:, -1].mean()))
-        lost = full(-float(self.gain(POOR)[:, -1].mean()))
         printed = percent(self._scenario(POOR)["long_run_share"])
-        return [
-            *notes,
-            (
+        competes = (
+            "The default competes, so it is played ever more once the arms are known to be worse; "
+            f"with default_competes=False exploring would go on for ever, with {printed} default "
+            "plays in the long run."
+        )
+        if outlook.seen is None:
+            return (
                 "Predicted, if no arm is as good as the default and each pays "
                 f"{_exact(min(outlook.means))}: {share} of {horizon} plays are the default, and "
-                f"{lost} is lost on average, of at most {self._most()}. The default competes, so "
-                "it is played ever more once the arms are known to be worse; with "
-                f"default_competes=False exploring would go on for ever, with {printed} default "
-                "plays in the long run."
-            ),
-        ]
+                f"{full(-gains)} is lost on average, of at most {self._most()}. {competes}"
+            )
+        least, most = min(outlook.poor), max(outlook.poor)
+        ends = _exact(least) if least == most else f"{_exact(least)} to {_exact(most)}"
+        ended = f"{full(-gains)} is lost" if gains < 0 else f"{full(gains)} is gained"
+        return (
+            f"Predicted, if each arm pays only the lower end of what the log allows, {ends}: "
+            f"{share} of {horizon} plays are the default, and {ended} on average; at most "
+            f"{self._most()} can be lost." + (f" {competes}" if most < outlook.value else "")
+        )
 
     def _assumed(self) -> list[str]:
         outlook, (low, high) = self.outlook, self._range()
         most, least = max(outlook.means), min(outlook.means)
         means = f"{_exact(most)} to {_exact(least)}, as planned," if most > least else _exact(most)
+        if outlook.seen is not None:
+            means = (
+                f"in each run what another log like {outlook.seen.called} shows, its rows drawn "
+                f"again arm by arm ({_exact(least)} to {_exact(most)} there),"
+            )
         notes = [
             (
                 "The predictions are simulated, by no formula: GenCB over "
@@ -433,6 +508,12 @@ class OutlookFindings:
                 f"What is predicted is a mean over the runs: by play {outlook.horizon:,} the share "
                 f"of default plays is known to ± {percent(margin(share))} of the plays and the "
                 f"gain to ± {amount(margin(gains))}, at 95 % by Student's t."
+            )
+        if outlook.seen is not None:
+            notes.append(
+                f"The default is {outlook.seen.default}, declared at the upper end of what the log "
+                f"shows, {_exact(outlook.value)}: mean plus 1.96 standard errors. If it is worth "
+                "less than that, the promise holds against what it is worth."
             )
         if not outlook.on_lattice:
             notes.append(

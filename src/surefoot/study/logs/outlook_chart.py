@@ -18,6 +18,7 @@ if TYPE_CHECKING:
 
 SCENARIO_CURVES = {PLAUSIBLE: style.GUARDED, POOR: style.UNGUARDED}
 CALLED = {PLAUSIBLE: "as planned", POOR: "no arm as good"}
+CALLED_OF_A_LOG = {PLAUSIBLE: "as the log has it", POOR: "at the lower ends"}
 
 
 def draw_outlook(prospects: OutlookFindings, stem: Path) -> list[Path]:
@@ -25,7 +26,8 @@ def draw_outlook(prospects: OutlookFindings, stem: Path) -> list[Path]:
 
     Left: the share of default plays so far, predicted, and the most that the gate can force.
     Right: reward above playing the default alone, predicted, and the exact floor below it. Both:
-    mean, least and most over the runs.
+    mean, 5 % to 95 % and least and most over the runs; the poor scenario is hatched, so that two
+    bands that cross are told apart in a grey print.
     """
     title, caption = prospects.headline(), "\n".join(prospects.notes())
     with style.sheet(title, caption, 2, SIZE) as (figure, (left, right)):
@@ -36,6 +38,10 @@ def draw_outlook(prospects: OutlookFindings, stem: Path) -> list[Path]:
         _gains(right, prospects)
         style.fit((left, right))
         return style.save(figure, stem)
+
+
+def _called(prospects: OutlookFindings, name: str) -> str:
+    return (CALLED if prospects.outlook.seen is None else CALLED_OF_A_LOG)[name]
 
 
 def forced(prospects: OutlookFindings) -> Array:
@@ -60,9 +66,9 @@ def _shares(axes: Axes, prospects: OutlookFindings) -> None:
     labels = [(most[-1], f"forced at most\n{percent(most[-1])}", style.FLOOR)]
     for name in prospects.outlook.results:
         share = prospects.share(name)
-        style.band(axes, t, share, SCENARIO_CURVES[name])
+        style.band(axes, t, share, SCENARIO_CURVES[name], hatched=name == POOR)
         end = float(share[:, -1].mean())
-        labels.append((end, f"{CALLED[name]}\n{percent(end)}", SCENARIO_CURVES[name]))
+        labels.append((end, f"{_called(prospects, name)}\n{percent(end)}", SCENARIO_CURVES[name]))
     style.line(axes, t, most, style.FLOOR)
     style.label_ends(axes, labels)
 
@@ -85,10 +91,10 @@ def _gains(axes: Axes, prospects: OutlookFindings) -> None:
         (deepest, f"floor: never below\n{amount(deepest)}", style.FLOOR),
     ]
     for name, gain in gains.items():
-        style.band(axes, t, gain, SCENARIO_CURVES[name])
+        style.band(axes, t, gain, SCENARIO_CURVES[name], hatched=name == POOR)
         end = float(gain[:, -1].mean())
         where = ", off the chart" if end > 1.08 * top else ""
-        words = f"{CALLED[name]}{where}\n{amount(end, signed=True)}"
+        words = f"{_called(prospects, name)}{where}\n{amount(end, signed=True)}"
         labels.append((min(end, top), words, SCENARIO_CURVES[name]))
     style.line(axes, t, np.zeros(len(t)), style.DEFAULT)
     style.line(axes, t, floor, style.FLOOR)
