@@ -19,6 +19,24 @@ def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
     assert list(tmp_path.iterdir()) == [target]
 
 
+def test_two_writers_of_one_file_never_share_a_draft(tmp_path):
+    target = tmp_path / "a.csv"
+    with replacing(target) as one:
+        with replacing(target) as other:  # in one process, as two threads would
+            one.write_text("one")
+            other.write_text("other")
+        assert target.read_text() == "other"
+    assert target.read_text() == "one"
+    assert list(tmp_path.iterdir()) == [target]
+
+
+def test_a_draft_of_a_long_name_has_a_name_that_fits(tmp_path):
+    target = tmp_path / f"{'x' * 243}.parquet"
+    with replacing(target) as draft:
+        draft.touch()
+    assert target.exists()
+
+
 def fails(target, error):
     with replacing(target) as draft:
         draft.write_text("half")

@@ -16,6 +16,7 @@ from contextlib import contextmanager
 from functools import cache
 from pathlib import Path
 from typing import Any
+from uuid import uuid4
 
 from surefoot._jit import HELPERS
 
@@ -55,7 +56,7 @@ def cache_folder(*, read_only: bool = False) -> Path | None:
         if read_only and folder.is_dir():
             return folder
         folder.mkdir(parents=True, exist_ok=True)
-        probe = folder / f"probe-{os.getpid()}-{threading.get_ident()}"
+        probe = folder / f"probe-{uuid4().hex}"  # hosts that share the folder may share a pid
         probe.touch()
         probe.unlink()
     except (OSError, RuntimeError):  # RuntimeError: no home folder is known

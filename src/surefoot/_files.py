@@ -7,9 +7,13 @@ import os
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
+from uuid import uuid4
 
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, StoreUnavailable
+
+_SHOWN = 60
+"""So much of a file's name is in its draft's, which a file system may limit to 143 bytes."""
 
 
 def checked_path(path: str | os.PathLike[str], what: str) -> Path:
@@ -45,8 +49,9 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), [file.name for file in target.parent.iterdir()]
     ('done', ['a.txt'])
     """
-    # The suffix stays last: writers of tables and figures choose the format by it.
-    draft = path.with_name(f".{path.stem}.{os.getpid()}{path.suffix}")
+    # The suffix stays last: writers of tables and figures choose the format by it. Threads share a
+    # pid, and two hosts of one cluster may have the same.
+    draft = path.with_name(f".{path.stem[:_SHOWN]}.{uuid4().hex}{path.suffix}")
     try:
         yield draft
         with draft.open("rb+") as file:
