@@ -8,6 +8,7 @@ from surefoot.study import runs as of_panels
 from surefoot.study.findings import claims
 from surefoot.study.problems import MAIN
 from surefoot.study.results import PanelRuns
+from surefoot.study.rows import axes_of, table
 from surefoot.study.sweep import Sweep, read
 
 
@@ -22,5 +23,5 @@ def rows(panel, runs: int = 2, engine: str = "plain") -> pl.DataFrame:
     """The tidy rows of one panel."""
     plan = of_panels.joint_plan([panel])
     loops = PLAIN if engine == "plain" else choose(engine)
-    tables = [of_panels.rows([panel], plan, run, plan.run(run, loops)) for run in range(runs)]
-    return pl.concat(tables)
+    found = {run: plan.run(run, loops) for run in range(runs)}
+    return table("", panel, plan, found, axes_of([panel]))

@@ -12,8 +12,8 @@ from uuid import uuid4
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput, StoreUnavailable
 
-_SHOWN = 60
-"""So much of a file's name is in its draft's, which a file system may limit to 143 bytes."""
+_SHOWN = 30
+"""So many characters of a file's name are in its draft's: a longer one might fit no file system."""
 
 
 def checked_path(path: str | os.PathLike[str], what: str) -> Path:
@@ -49,9 +49,7 @@ def replacing(path: Path) -> Iterator[Path]:
     >>> target.read_text(), [file.name for file in target.parent.iterdir()]
     ('done', ['a.txt'])
     """
-    # The suffix stays last: writers of tables and figures choose the format by it. Threads share a
-    # pid, and two hosts of one cluster may have the same.
-    draft = path.with_name(f".{path.stem[:_SHOWN]}.{uuid4().hex}{path.suffix}")
+    draft = _draft(path)
     try:
         yield draft
         with draft.open("rb+") as file:
@@ -60,6 +58,12 @@ def replacing(path: Path) -> Iterator[Path]:
     finally:
         draft.unlink(missing_ok=True)
     sync_folder(path.parent)
+
+
+def _draft(path: Path) -> Path:
+    # The suffix stays last: writers of tables and figures choose the format by it. Threads share a
+    # pid, and two hosts of one cluster may have the same.
+    return path.with_name(f".{path.stem[:_SHOWN]}.{uuid4().hex}{path.suffix}")
 
 
 def sync_folder(folder: Path) -> None:
@@ -75,3 +79,42 @@ def sync_folder(folder: Path) -> None:
             raise
     finally:
         os.close(file)
+
+
+def create(path: Path, text: str) -> bool:
+    """Write a file that is not there yet, in whole; whether it was this caller who did.
+
+    Of several callers, on whatever hosts, one gets True; the others find the whole file. Where a
+    file system has no hard links they may find a part of it while it is written.
+
+    >>> import tempfile
+    >>> file = Path(tempfile.mkdtemp()) / "a.txt"
+    >>> create(file, "first"), create(file, "second"), file.read_text()
+    (True, False, 'first')
+    """
+    draft = _draft(path)
+    try:
+        draft.write_text(text, encoding="utf-8")
+        with draft.open("rb+") as file:
+            os.fsync(file.fileno())
+        try:
+            os.link(draft, path)
+        except FileExistsError:
+            return False
+        except OSError:
+            return _create_slowly(path, text)
+    finally:
+        draft.unlink(missing_ok=True)
+    sync_folder(path.parent)
+    return True
+
+
+def _create_slowly(path: Path, text: str) -> bool:
+    try:
+        with path.open("x", encoding="utf-8") as file:
+            file.write(text)
+            file.flush()
+            os.fsync(file.fileno())
+    except FileExistsError:
+        return False
+    return True

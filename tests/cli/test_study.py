@@ -10,6 +10,7 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
+from surefoot.study.parts import parts_in
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import read
 
@@ -42,7 +43,8 @@ def test_it_writes_figures_tables_and_a_summary(made):
     assert done.exit_code == 0, done.output
     assert {file.name for file in out.iterdir()} == {
         "cmab-K3-alpha0.1.png", "cmab-K3-alpha0.1.svg", "cmab-K3-alpha0.1.pdf",
-        "runs.parquet", "summary.json", "report.html", "study.json", "parts",
+        "runs.parquet", "summary.json", "report.html", "study.json", "runs",
+        "log.ndjson",
     }  # fmt: skip
     for file in out.glob("cmab*"):
         assert file.stat().st_size > 20_000
@@ -155,13 +157,19 @@ def test_a_study_is_kept_unless_one_says_otherwise(made):
     assert (out / "summary.json").read_bytes() == before
 
 
+def part(out, run):
+    """The part of one run of the only panel."""
+    (found,) = out.glob(f"runs/*/part-{run:06d}-{run:06d}.parquet")
+    return found
+
+
 def test_the_same_command_again_keeps_the_runs_and_draws(made, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(made[0], out)
-    (out / "parts" / "cmab-K3" / "run-000001.parquet").unlink()
+    part(out, 1).unlink()
     for name in ("summary.json", "runs.parquet"):
         (out / name).unlink()
-    kept = out / "parts" / "cmab-K3" / "run-000000.parquet"
+    kept = part(out, 0)
     before = kept.stat().st_mtime_ns
     for _ in range(2):
         again = study(*SMALL, "--alpha", ".1", "--out", out)
@@ -183,7 +191,7 @@ def test_the_help_names_the_defaults_of_the_main_panel():
 def test_resuming_needs_no_options_and_overwriting_starts_again(made, tmp_path):
     out = tmp_path / "out"
     shutil.copytree(made[0], out)
-    (out / "parts" / "cmab-K3" / "run-000001.parquet").unlink()
+    part(out, 1).unlink()
     (out / "summary.json").unlink()
     assert study("--resume", "--out", out).exit_code == 0
     assert (out / "summary.json").read_bytes() == (made[0] / "summary.json").read_bytes()
@@ -243,12 +251,13 @@ def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code
         [sys.executable, "-c", command, "study", "cmab", *LONG, "--out", str(out)],
         stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
     )  # fmt: skip
-    while child.poll() is None and len(list(out.glob("parts/*/run-*.parquet"))) < 2:
+    while child.poll() is None and len(list(out.glob("runs/*/part-*.parquet"))) < 2:
         time.sleep(0.002)
     child.send_signal(number)
     _, said = child.communicate()
     assert child.returncode == code, said
-    done = len(list(out.glob("parts/*/run-*.parquet")))
+    (cell,) = (out / "runs").iterdir()
+    done = sum(part.last + 1 - part.first for part in parts_in(cell))
     assert 2 <= done < 60
     if number == signal.SIGINT:
         told = re.search(r"stopped: (\d+) of 60 runs are finished and kept", " ".join(said.split()))
@@ -325,11 +334,11 @@ def test_all_panels_go_on_after_a_kill_and_redo_nothing(tmp_path):
         [sys.executable, "-m", "surefoot", "study", "all", *words, "--out", str(out)],
         stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
     )  # fmt: skip
-    while child.poll() is None and len(list(out.glob("parts/*/run-*.parquet"))) < 5:
+    while child.poll() is None and len(list(out.glob("runs/*/part-*.parquet"))) < 5:
         time.sleep(0.002)
     child.send_signal(signal.SIGKILL)
     child.communicate()
-    finished = {part: part.stat().st_mtime_ns for part in out.glob("parts/*/run-*.parquet")}
+    finished = {part: part.stat().st_mtime_ns for part in out.glob("runs/*/part-*.parquet")}
     assert 5 <= len(finished) < 28
     resumed = command("all", "--resume", "--out", out)
     assert resumed.exit_code == 0, resumed.output

@@ -1,18 +1,18 @@
 import json
+import shutil
 
 import polars as pl
 import pytest
 
-from surefoot import _compile
+from keeping import keep, rows
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.study import results
+from surefoot.study import cells, manifest
 from surefoot.study.findings import RULES, found_in
 from surefoot.study.problems import MAIN
-from surefoot.study.results import PanelRuns, Store, asked_for, of_panel
+from surefoot.study.results import PanelRuns, Runs, Store, asked_for, write_table
 from surefoot.study.sweep import Sweep, paper, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), horizon=50, runs=3)
-FRAME = pl.DataFrame({"t": [1, 2]})
 
 
 @pytest.fixture
@@ -22,37 +22,124 @@ def store(tmp_path):
     return store
 
 
+def only(store):
+    """The cell of a study of one panel."""
+    (cell,) = store.cells
+    return cell
+
+
 def test_nothing_is_written_before_the_folder_is_claimed(tmp_path):
     Store(tmp_path / "out", SWEEP)
     assert not (tmp_path / "out").exists()
 
 
 def test_a_finished_run_is_there_and_the_others_are_missing(store):
-    store.keep("cmab-K3", 1, FRAME)
+    cell = only(store)
+    keep(store, cell, 1, 1)
     again = Store(store.folder, SWEEP, resume=True)
-    assert (again.finished("cmab-K3"), again.missing("cmab-K3")) == ([1], [0, 2])
-    assert again.load("cmab-K3")[0].equals(FRAME)
-    assert again.missing("cmab-K4") == [0, 1, 2]
+    assert (again.finished(cell), again.missing(cell)) == (1, [range(1), range(2, 3)])
+    assert again.rows(cell).equals(rows(store, cell, 1, 1))
 
 
-def test_half_a_file_of_a_killed_run_counts_for_nothing(store):
-    store.keep("cmab-K3", 0, FRAME)
-    (store.folder / "parts" / "cmab-K3" / ".run-000001.4711.parquet").write_bytes(b"PAR1")
-    assert store.finished("cmab-K3") == [0]
+def test_half_a_file_of_a_killed_worker_counts_for_nothing(store):
+    cell = only(store)
+    file = keep(store, cell, 0, 0)
+    file.with_name(f".part-000001-000001.{'0' * 32}.parquet").write_bytes(b"PAR1")
+    assert store.finished(cell) == 1
+    assert len(store.rows(cell)) == 6
 
 
 def test_more_runs_go_on_and_fewer_use_the_first(store):
-    for run in range(3):
-        store.keep("cmab-K3", run, FRAME)
-    assert Store(store.folder, SWEEP.but(runs=5), resume=True).missing("cmab-K3") == [3, 4]
-    assert Store(store.folder, SWEEP.but(runs=2), resume=True).finished("cmab-K3") == [0, 1]
+    cell = only(store)
+    keep(store, cell, 0, 2)
+    assert Store(store.folder, SWEEP.but(runs=5), resume=True).missing(cell) == [range(3, 5)]
+    fewer = Store(store.folder, SWEEP.but(runs=2), resume=True)
+    assert fewer.rows(cell).equals(rows(store, cell, 0, 1))
+
+
+def test_a_run_counts_in_the_first_file_by_name_that_has_it(store):
+    cell = only(store)
+    keep(store, cell, 0, 1, slack=1.0)
+    keep(store, cell, 0, 2, slack=2.0)
+    keep(store, cell, 2, 2, slack=3.0)
+    found = store.rows(cell).group_by("run").agg(pl.col("slack").unique()).sort("run")
+    assert found.get_column("slack").to_list() == [[1.0], [1.0], [2.0]]
+    assert store.missing(cell) == []
+    assert store.kept == 3
+
+
+def test_a_folder_is_read_by_whatever_version(store, monkeypatch):
+    keep(store, only(store), 0, 1)
+    monkeypatch.setattr(cells, "made_with", lambda: {"engine": "other"})
+    found = Runs.of(store.folder)
+    assert (found.cells, found.finished(only(store))) == (store.cells, 2)
+    assert cells.cell_of(SWEEP.panels[0]) not in found.cells
+    with pytest.raises(InvalidInput, match="holds no study"):
+        Runs.of(store.folder / "runs")
 
 
 def test_runs_are_counted_panel_by_panel(tmp_path):
     store = Store(tmp_path, SWEEP.but(alpha=(0.1, 0.2)))
     store.claim()
-    store.keep("cmab-K3", 0, FRAME)
-    assert store.kept == 2
+    one, other = store.cells
+    keep(store, one, 0, 1)
+    keep(store, other, 1, 1)
+    assert (store.kept, store.done) == (3, 3)
+
+
+def test_what_panels_of_one_plan_lack_together_is_one_task(tmp_path):
+    store = Store(tmp_path, SWEEP.but(alpha=(0.1, 0.2), runs=9))
+    store.claim()
+    one, other = store.cells
+    keep(store, one, 0, 3)
+    keep(store, other, 2, 5)
+    due = [
+        ([told["cell"] for told in task["panels"]], task["first"], task["last"])
+        for task in store.due("cmab-K3")
+    ]
+    assert due == [([other], 0, 1), ([one], 4, 5), ([one, other], 6, 8)]
+
+
+def test_shards_share_what_is_left_and_leave_nothing(tmp_path):
+    store = Store(tmp_path, SWEEP.but(runs=100))
+    store.claim()
+    keep(store, only(store), 40, 50)
+    found = [
+        run
+        for shard in (1, 2, 3)
+        for task in store.due("cmab-K3", shard, 3)
+        for run in range(task["first"], task["last"] + 1)
+    ]
+    assert sorted(found) == [*range(40), *range(51, 100)]
+
+
+def test_of_many_that_begin_one_study_all_go_on_with_the_first(tmp_path):
+    first, second = (Store(tmp_path, SWEEP) for _ in range(2))
+    first.claim()
+    before = (tmp_path / "study.json").stat().st_mtime_ns
+    second.claim()
+    assert (tmp_path / "study.json").stat().st_mtime_ns == before
+    assert [file.name for file in tmp_path.iterdir()] == ["study.json"]
+
+
+@pytest.mark.parametrize("change", [{"seed": 1}, {"runs": 5}])
+def test_of_two_that_begin_two_studies_at_once_one_is_refused(tmp_path, change):
+    first, second = Store(tmp_path, SWEEP), Store(tmp_path, SWEEP.but(**change))
+    first.claim()
+    (field,) = change
+    with pytest.raises(InvalidInput, match=f"^{field} = .* differs from the study in"):
+        second.claim()
+
+
+def test_a_study_that_is_overwritten_meanwhile_is_told(tmp_path):
+    first = Store(tmp_path, SWEEP)
+    first.claim()
+    first.check()
+    other = Store(tmp_path, SWEEP.but(seed=1), overwrite=True)
+    other.claim()
+    other.check()
+    with pytest.raises(InvalidInput, match="holds another study by now"):
+        first.check()
 
 
 def test_theory_is_remembered_for_resuming(tmp_path, store):
@@ -69,10 +156,10 @@ def test_theory_is_remembered_for_resuming(tmp_path, store):
 
 
 def test_fewer_runs_leave_the_aim_as_it_is(store):
-    store.keep("cmab-K3", 2, FRAME)
+    keep(store, only(store), 2, 2)
     fewer = Store(store.folder, SWEEP.but(runs=2), resume=True)
     fewer.claim()
-    assert (fewer.kept, fewer.finished("cmab-K3")) == (1, [])
+    assert (fewer.kept, fewer.finished(only(store))) == (1, 0)
     assert asked_for(store.folder, SWEEP, resume=True).runs == 3
     more = Store(store.folder, SWEEP.but(runs=5), resume=True)
     more.claim()
@@ -89,22 +176,34 @@ def test_runs_of_two_studies_are_never_mixed(store, field, value):
     assert "\n" not in str(caught.value)
 
 
-def test_another_engine_or_version_may_not_go_on(store, monkeypatch):
-    with monkeypatch.context() as patch:
-        patch.setattr(_compile, "fingerprint", lambda: "other")
-        with pytest.raises(InvalidInput, match=r"^engine: the runs in"):
-            Store(store.folder, SWEEP, resume=True)
-    monkeypatch.setattr(results, "versions", lambda: {"surefoot": "9"})
-    with pytest.raises(InvalidInput, match=r"^surefoot: the runs in .* this is 9"):
+@pytest.mark.parametrize("name", ["surefoot", "numpy", "numba", "engine"])
+def test_another_engine_or_version_may_not_go_on(store, monkeypatch, name):
+    usual = cells.made_with()
+    monkeypatch.setattr(cells, "made_with", lambda: {**usual, name: "9"})
+    monkeypatch.setattr(manifest, "made_with", lambda: {**usual, name: "9"})
+    with pytest.raises(InvalidInput, match=rf"^{name}: 9 on this machine, {usual[name]} in .*out;"):
+        Store(store.folder, SWEEP, resume=True)
+
+
+def test_another_environment_of_the_same_settings_may_not_go_on(store, monkeypatch):
+    arms = type(SWEEP.panels[0]).environment
+
+    def other(panel):
+        found = arms(panel)
+        found.means = found.means + 1e-16
+        return found
+
+    monkeypatch.setattr(type(SWEEP.panels[0]), "environment", other)
+    with pytest.raises(InvalidInput, match=r"^the environment's arrays on this machine are others"):
         Store(store.folder, SWEEP, resume=True)
 
 
 def test_the_very_same_study_goes_on_unasked(store, tmp_path):
-    store.keep("cmab-K3", 1, FRAME)
+    keep(store, only(store), 1, 1)
     again = Store(store.folder, SWEEP)
     assert (store.begun, again.begun) == (False, True)
     again.claim()
-    assert again.missing("cmab-K3") == [0, 2]
+    assert again.missing(only(store)) == [range(1), range(2, 3)]
     assert Store(store.folder, SWEEP, resume=True).begun
     assert not Store(store.folder, SWEEP, overwrite=True).begun
 
@@ -122,25 +221,52 @@ def test_another_study_is_not_overwritten_unasked(store, changes, said):
 
 
 def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
-    store.keep("cmab-K3", 0, FRAME)
+    part = keep(store, only(store), 0, 0)
     ours = ["cmab-K3-alpha0.05.png", "cmab-K3-alpha0.05-theory.svg", "summary.json"]
-    ours += ["runs.parquet", "report.html"]
-    for name in [*ours, "notes.txt", "cmab-K9-alpha0.05.png"]:
+    ours += ["runs.parquet", "report.html", "log.ndjson"]
+    theirs = ["notes.txt", "cmab-K9-alpha0.05.png", "runs/notes.txt", "runs/mine/a.parquet"]
+    for name in [*ours, *theirs]:
+        (store.folder / name).parent.mkdir(exist_ok=True)
         (store.folder / name).touch()
+    part.with_name(f".{part.stem}.{'0' * 32}.parquet").touch()
     again = Store(store.folder, SWEEP.but(K=(4,)), overwrite=True)
     assert (store.folder / "summary.json").exists()  # not before it is claimed
     again.claim()
-    left = sorted(file.name for file in store.folder.iterdir())
-    assert left == ["cmab-K9-alpha0.05.png", "notes.txt", "study.json"]
+    left = {str(file.relative_to(store.folder)) for file in store.folder.rglob("*.*")}
+    assert left == {*theirs, "study.json"}
     (panel,) = json.loads((store.folder / "study.json").read_text())["panels"]
     assert panel["K"] == 4
+    part.parent.mkdir()
+    (part.parent / "mine").touch()
+    Store(store.folder, SWEEP, overwrite=True).claim()
+    assert (part.parent / "mine").exists()
 
 
-def test_files_that_no_study_wrote_are_not_touched_even_if_asked(tmp_path):
-    (tmp_path / "parts").mkdir()
+@pytest.mark.parametrize("name", ["parts", "runs", "log.ndjson"])
+def test_files_that_no_study_wrote_are_not_touched_even_if_asked(tmp_path, name):
+    (tmp_path / name).mkdir()
     for options in ({}, {"resume": True}, {"overwrite": True}):
-        with pytest.raises(InvalidInput, match="already holds parts; give another --out"):
+        with pytest.raises(InvalidInput, match=f"already holds {name}; give another --out"):
             Store(tmp_path, SWEEP, **options)
+
+
+def before_format_3(folder):
+    """The folder of a study that an earlier version left."""
+    told = {"format": 2, "theory": False, "engine": "0123", "versions": {"surefoot": "0"}}
+    panels = [panel.model_dump(mode="json") for panel in SWEEP.panels]
+    (folder / "parts" / "cmab-K3").mkdir(parents=True)
+    (folder / "parts" / "cmab-K3" / "run-000000.parquet").touch()
+    (folder / "cmab-K3-alpha0.05.png").touch()
+    (folder / "study.json").write_text(json.dumps({**told, "panels": panels}))
+
+
+def test_a_study_of_an_earlier_format_is_refused_in_one_line_or_overwritten(tmp_path):
+    before_format_3(tmp_path)
+    for options in ({}, {"resume": True}):
+        with pytest.raises(DamagedFile, match=r"format 2, of an earlier .* again with --overwrite"):
+            Store(tmp_path, SWEEP, **options)
+    Store(tmp_path, SWEEP.but(K=(4,)), overwrite=True).claim()
+    assert [file.name for file in tmp_path.iterdir()] == ["study.json"]
 
 
 def test_a_folder_with_other_files_may_be_used(tmp_path):
@@ -157,34 +283,95 @@ def test_contradictions_and_files_are_refused(tmp_path):
         Store(tmp_path, SWEEP, resume=True, overwrite=True)
 
 
-def test_a_damaged_part_names_its_file(store):
-    part = store.folder / "parts" / "cmab-K3" / "run-000000.parquet"
-    store.keep("cmab-K3", 0, FRAME)
+def cut_short(part):
     part.write_bytes(part.read_bytes()[:-9])
-    with pytest.raises(DamagedFile, match=r"run-000000.parquet is damaged; delete it"):
-        store.load("cmab-K3")
+
+
+def emptied(part):
+    part.write_bytes(b"")
+
+
+def of_other_columns(part):
+    pl.read_parquet(part, glob=False).drop("t").write_parquet(part)
+
+
+def of_fewer_runs(part):
+    pl.read_parquet(part, glob=False).filter(pl.col("run") != 1).write_parquet(part)
+
+
+def of_fewer_rows(part):
+    pl.read_parquet(part, glob=False).slice(1).write_parquet(part)
+
+
+def gone(part):
+    part.unlink()
+    part.mkdir()
+
+
+HARM = (cut_short, emptied, of_other_columns, of_fewer_runs, of_fewer_rows, gone)
+
+
+@pytest.mark.parametrize("harm", HARM)
+def test_a_damaged_part_names_its_file(store, harm):
+    cell = only(store)
+    keep(store, cell, 0, 0)
+    part = keep(store, cell, 1, 2)
+    harm(part)
+    said = r"^.*part-000001-000002.parquet is damaged; delete it and go on with --resume$"
+    with pytest.raises(DamagedFile, match=said):
+        store.rows(cell)
+    shutil.rmtree(part) if part.is_dir() else part.unlink()
+    assert store.missing(cell) == [range(1, 3)]
 
 
 def test_a_folder_with_brackets_in_its_name_is_a_folder(tmp_path):
     store = Store(tmp_path / "[x]*", SWEEP)
-    store.keep("cmab-K3", 0, FRAME)
-    assert store.load("cmab-K3")[0].equals(FRAME)
+    keep(store, only(store), 0, 0)
+    assert len(store.rows(only(store))) == 6
+
+
+def test_an_axis_that_a_panel_has_not_is_null(tmp_path):
+    store = Store(tmp_path, Sweep.of(*paper()).but(horizon=50, runs=1))
+    kinds = {}
+    for cell, panel in store.cells.items():
+        keep(store, cell, 0, 0)
+        frame = store.rows(cell)
+        kinds[panel.problem] = frame.schema
+        assert frame.get_column("cell").unique().to_list() == [cell]
+        absent = set(store.axes) - set(panel.axes)
+        assert all(frame.get_column(axis).null_count() == len(frame) for axis in absent)
+    assert len(kinds) == 4
+    assert len({str(kind) for kind in kinds.values()}) == 1
+
+
+def test_of_too_many_rows_there_is_no_one_table(store, monkeypatch):
+    keep(store, only(store), 0, 2)
+    assert write_table(store)
+    assert (store.folder / "runs.parquet").exists()
+    monkeypatch.setattr("surefoot.study.results.LARGEST", 17)
+    assert not write_table(store)
+    assert not (store.folder / "runs.parquet").exists()
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", '{"format": 2}', '{"format": 2, "panels": [], "versions": {}}']
+    "text",
+    ["", "[]", "{}", '{"format": 3}', '{"format": 3, "panels": [], "versions": {}}', "\ud800"],
 )
 def test_a_foreign_manifest_is_an_error(tmp_path, text):
-    (tmp_path / "study.json").write_text(text)
+    (tmp_path / "study.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(DamagedFile, match="is not a study's manifest"):
         Store(tmp_path, SWEEP, resume=True)
 
 
 def test_a_manifest_of_another_format_is_an_error(store):
     manifest = json.loads((store.folder / "study.json").read_text())
-    (store.folder / "study.json").write_text(json.dumps({**manifest, "format": 3}))
-    with pytest.raises(DamagedFile, match="another version of Surefoot"):
-        Store(store.folder, SWEEP, resume=True)
+    (store.folder / "study.json").write_text(json.dumps({**manifest, "format": 4}))
+    for options in ({}, {"resume": True}):
+        with pytest.raises(DamagedFile, match="format 4, of another version of Surefoot"):
+            Store(store.folder, SWEEP, **options)
+    with pytest.raises(DamagedFile, match="format 4, of another version of Surefoot"):
+        Store(store.folder, SWEEP, overwrite=True).claim()  # it may not be ours to remove
+    assert (store.folder / "study.json").exists()
 
 
 def test_what_is_left_out_on_resuming_means_what_it_meant(store):
@@ -233,7 +420,7 @@ PANEL = SWEEP_SUMMARY.panels[0]
 
 
 def test_the_schema_is_pinned():
-    found = found_in(PanelRuns(PANEL, of_panel(FRAME_SUMMARY, PANEL)))
+    found = found_in(PanelRuns(PANEL, FRAME_SUMMARY))
     assert [claim["key"] for claim in found.pop("claims")] == list(RULES)
     agents = found.pop("agents")
     assert found == {
@@ -260,7 +447,6 @@ def test_the_schema_is_pinned():
 
 
 def test_curves_are_in_order_of_run_and_play():
-    runs = PanelRuns(PANEL, of_panel(FRAME_SUMMARY, PANEL))
+    runs = PanelRuns(PANEL, FRAME_SUMMARY)
     assert runs.of("GenCB", "regret").tolist() == [[2, 6], [1, 3]]
     assert runs.t.tolist() == [5, 10]
-    assert of_panel(FRAME_SUMMARY, SWEEP_SUMMARY.panels[1]).is_empty()

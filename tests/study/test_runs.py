@@ -1,9 +1,7 @@
 import numpy as np
-import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput
-from surefoot.simulation.compiled import PLAIN
 from surefoot.study import runs
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import Sweep, paper, read
@@ -15,19 +13,6 @@ def test_panels_that_differ_in_alpha_share_base_paths():
     assert len(plan.agents) == 9
     assert len(plan.paths) == 2  # UCB1's, also GenCB's, and ConUCB's
     assert not plan.stepwise
-
-
-def test_a_panel_comes_out_the_same_alone_and_in_company():
-    sweep = Sweep.of(read(MAIN["cmab"])).but(K=(3,), alpha=(0.1, 0.2), horizon=300)
-    together, alone = sweep.panels, [sweep.panels[1]]
-    plan, own = runs.joint_plan(together), runs.joint_plan(alone)
-    both = runs.rows(together, plan, 4, plan.run(4, PLAIN))
-    assert both.filter(alpha=0.2).equals(runs.rows(alone, own, 4, own.run(4, PLAIN)))
-    assert both.columns[:6] == ["problem", "K", "alpha", "agent", "run", "t"]
-    assert both.get_column("agent").unique(maintain_order=True).to_list() == list(
-        sweep.panels[0].names()
-    )
-    assert set(both.get_column("run")) == {4}
 
 
 @pytest.mark.parametrize("horizon", [2, 150, 200, 201, 5_000, 10**9])
@@ -51,19 +36,3 @@ def test_no_panel_of_the_paper_is_driven_play_by_play():
         plan = runs.joint_plan(panels)
         assert not plan.stepwise
         assert len(plan.paths) == (1 if panels[0].comparator is None else 2)
-
-
-@pytest.mark.parametrize("problem", MAIN)
-def test_a_table_tells_where_a_row_belongs_and_parts_add_up(problem):
-    panel = Sweep.of(read(MAIN[problem])).but(horizon=120).panels[0]
-    plan = runs.joint_plan([panel])
-    frame = runs.rows([panel], plan, 2, plan.run(2, PLAIN))
-    assert frame.columns == [
-        "problem", *panel.axes, "agent", "run", "t", *panel.measures(),
-    ]  # fmt: skip
-    assert frame.schema["violating_rounds"] == frame.schema["run"] == pl.Int64
-    parts = frame["regular_regret"] + frame["default_regret"]
-    if panel.promises_reward:
-        assert np.allclose(parts, frame["regret"])
-    else:
-        assert (parts <= frame["regret"] + 1e-9).all()

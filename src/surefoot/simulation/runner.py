@@ -8,6 +8,9 @@ import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
+from functools import partial
+from itertools import islice
+from typing import TypeVar
 
 from surefoot import _compile
 from surefoot._exact import one_of, shown
@@ -23,6 +26,7 @@ from surefoot.simulation.loop import Trace
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.result import Result
 
+V = TypeVar("V")
 ENGINES = ("auto", "compiled", "plain")
 # Seconds. Under a signal handler that restarts what it interrupts (polars installs one) a wait
 # without end would see Ctrl-C only when a run ends.
@@ -111,18 +115,31 @@ def run_all(
     When the caller stops, by Ctrl-C too, or a run fails, the others are given up within a block.
     """
     count = cores() if workers is None else positive(workers, "workers")
-    waiting = list(reversed(runs))
+
+    def one(number: int, stopped: Callable[[], bool]) -> tuple[int, dict[str, Trace]]:
+        return number, plan.run(number, engine, stopped)
+
+    yield from in_threads((partial(one, number) for number in runs), count)
+
+
+def in_threads(jobs: Iterator[Callable[[Callable[[], bool]], V]], count: int) -> Iterator[V]:
+    """Yield what each job returns as it is done, so many at a time.
+
+    A job is called with ``stopped``, which says yes once the caller has stopped, by Ctrl-C too, or
+    another job has failed.
+    """
     stop = threading.Event()
     with ThreadPoolExecutor(count) as pool:
-        active: dict[Future[dict[str, Trace]], int] = {}
+        active: set[Future[V]] = set()
         try:
-            while waiting or active:
-                while waiting and len(active) < count + 1:  # one more, so that no thread waits
-                    number = waiting.pop()
-                    active[pool.submit(plan.run, number, engine, stop.is_set)] = number
-                finished, _ = wait(active, _HEARTBEAT, FIRST_COMPLETED)
+            while True:
+                for job in islice(jobs, count + 1 - len(active)):  # one more: no thread waits
+                    active.add(pool.submit(job, stop.is_set))
+                if not active:
+                    return
+                finished, active = wait(active, _HEARTBEAT, FIRST_COMPLETED)
                 for future in finished:
-                    yield active.pop(future), future.result()
+                    yield future.result()
         finally:
             stop.set()
             for future in active:

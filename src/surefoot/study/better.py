@@ -20,11 +20,11 @@ from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.simulation import Result
 from surefoot.simulation.checks import positive
 from surefoot.study import files
+from surefoot.study.cells import DECIDE
 from surefoot.study.files import FORMATS, read_json, require, versions, write_json
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 from surefoot.study.problems import MAIN, PROBLEMS, LinearPanel
-from surefoot.study.results import DECIDE
 from surefoot.study.rivals import NAMED, PRINTED, Rival, guarded, rivals
 from surefoot.study.runs import Step, Traces, key, perform
 from surefoot.study.shuffled import Field, ShuffledPlan

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
+from functools import partial
+from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import positive
+from surefoot.simulation.runner import choose, compile_ahead, cores, in_threads, warm
 from surefoot.study import better_findings, better_pages, files
 from surefoot.study.better import BetterRuns
 from surefoot.study.compare import Comparison, ComparisonFindings
@@ -21,39 +23,58 @@ from surefoot.study.logs.backtest import Backtest, BacktestFindings
 from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
-from surefoot.study.panel import Panel
+from surefoot.study.manifest import MANIFEST, PARTS
 from surefoot.study.report import Page, write_report
-from surefoot.study.results import MANIFEST, PARTS, PanelRuns, Store, of_panel
-from surefoot.study.runs import Spread, Step, Traces, joint_plan, perform, rows
-
-if TYPE_CHECKING:
-    import polars as pl
-
-_AXES = ("problem", "K", "d", "alpha", "rho")
+from surefoot.study.results import PanelRuns, Store, write_table
+from surefoot.study.runs import Step, joint_plan
+from surefoot.study.tasks import carry_out, cut
 
 
-def run_study(
-    store: Store, workers: int | None = None, spread: Spread | None = None
-) -> Iterator[Step]:
-    """Do the runs of a study that are missing, one Parquet file each; stop whenever you like.
+def run_study(store: Store, workers: int | None = None) -> Iterator[Step]:
+    """Do the runs of a study that are missing, by tasks; stop whenever you like.
 
-    ``workers`` and ``spread`` as in ``perform``; a step counts the runs of all panels.
+    ``workers``: threads, by default one a core. A step counts the runs of all panels.
     """
     require("numba", "polars", "matplotlib")
-    if workers is not None:
-        positive(workers, "workers")
+    count = cores() if workers is None else positive(workers, "workers")
     groups = store.sweep.groups
     plans = {name: joint_plan(panels) for name, panels in groups.items()}
-
-    def keep(name: str, run: int, traces: Traces) -> None:
-        store.keep(name, run, rows(groups[name], plans[name], run, traces))
-
     store.claim()  # not before everything that was asked for is known to fit
-    wanted = {name: store.missing(name) for name in groups}
-    together = {name: len(panels) for name, panels in groups.items()}
-    yield from perform(
-        plans, wanted, keep, workers, spread=spread, before=store.done, counts=together
+    due = {name: store.due(name) for name in groups}
+    done = store.done
+    total = done + sum(map(_runs, chain(*due.values())))
+    yield Step("starting", done, total)
+    loops = choose("compiled")
+    left = [plans[name] for name in groups if due[name]]
+    if not all(warm(plan, loops) for plan in left):
+        yield Step("compiling", done, total)
+        for plan in left:
+            compile_ahead(plan, loops)
+    jobs = (
+        partial(_carried_out, piece)
+        for tasks in due.values()
+        for task in tasks
+        for piece in _pieces(task, max(1, (task["last"] - task["first"] + 1) // (3 * count)))
     )
+    for finished in in_threads(jobs, count):
+        done += finished
+        yield Step("running", done, total)
+
+
+def _runs(task: JsonObject) -> int:
+    return int(task["last"] - task["first"] + 1) * len(task["panels"])
+
+
+def _pieces(task: JsonObject, size: int) -> Iterator[JsonObject]:
+    rest: JsonObject | None = task
+    while rest is not None:
+        piece, rest = cut(rest, size)
+        yield piece
+
+
+def _carried_out(task: JsonObject, stopped: Callable[[], bool]) -> int:
+    carry_out(task, stopped)
+    return _runs(task)
 
 
 def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> JsonObject:
@@ -62,20 +83,20 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> Jso
     What is written depends on the finished runs only, not on how often the study stopped; where
     the store says so, the theorems are drawn too. ``drawn`` is called after each panel.
     """
-    pages, tables = [], []
-    for panels, frame in _tables(store):
-        for panel in panels:
+    store.check()
+    pages = []
+    for cell, panel in store.cells.items():
+        if store.finished(cell):
             with uninterrupted():
-                runs = PanelRuns(panel, of_panel(frame, panel))
+                runs = PanelRuns(panel, store.rows(cell))
                 found = found_in(runs, theory=store.theory)
                 pages.append(Page(panel, found, _draw(store, runs)))
             drawn()
-        tables.append(frame)
     entries = [page.found for page in pages]
     summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
     if entries:
         with uninterrupted():
-            _write_table(store.folder / "runs.parquet", tables)
+            write_table(store)
         write_json(store.folder / "summary.json", summary)
         write_report(store.folder / "report.html", pages, summary)
     return summary
@@ -148,27 +169,3 @@ def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:
             stem = store.folder / f"{runs.panel.name}{end}"
             drawn.append((stem.with_name(f"{stem.name}.png"), draw(runs, stem)))
     return drawn
-
-
-def _tables(store: Store) -> Iterator[tuple[list[Panel], pl.DataFrame]]:
-    """The finished runs of each group, ordered by panel, agent, run and play."""
-    import polars as pl
-
-    for name, panels in store.sweep.groups.items():
-        with uninterrupted():
-            parts = store.load(name)
-            if not parts:
-                continue
-            whole = pl.concat(parts)
-            order = pl.col("agent").cast(pl.Enum(panels[0].names()))
-            frame = pl.concat(of_panel(whole, panel).sort(order, "run", "t") for panel in panels)
-        yield panels, frame
-
-
-def _write_table(path: Path, tables: list[pl.DataFrame]) -> None:
-    import polars as pl
-
-    whole = pl.concat(tables, how="diagonal")
-    first = [axis for axis in _AXES if axis in whole.columns]
-    with replacing(path) as scratch:
-        whole.select(*first, pl.exclude(first)).write_parquet(scratch)

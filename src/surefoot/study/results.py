@@ -1,39 +1,170 @@
-"""Finished runs on disk and how they are read: one file a run, whole or not there."""
+"""Finished runs on disk and how they are read: parts of a cell, whole or not there."""
 
 from __future__ import annotations
 
-import json
-import shutil
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
-from surefoot import _compile
 from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.study.files import FORMATS, replacing, versions, write_json
+from surefoot.study import manifest, parts
+from surefoot.study.files import replacing
+from surefoot.study.manifest import MANIFEST, OURS
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
+from surefoot.study.parts import Part
+from surefoot.study.rows import axes_of, schema
 from surefoot.study.sweep import Sweep, panel_of
+from surefoot.study.tasks import task_of, told_of
 
 if TYPE_CHECKING:
     import polars as pl
 
-
-MANIFEST = "study.json"
-_FORMAT = 2
-_OURS = (MANIFEST, "parts", "summary.json", "runs.parquet", "report.html")
-DECIDE = ("surefoot", "numpy", "numba")  # a run may come out otherwise under another version
-PARTS = ("", "-theory")
-"""The figures of a panel, by what follows its name."""
-_FREE = {"runs"}  # more runs of the same study go on from those that are there
+TABLE = "runs.parquet"
+LARGEST = 10_000_000
+"""Rows of ``runs.parquet``; of more a study has its parts only."""
+ROWS = 1 << 18
+"""Rows of a row group: fixed, so that equal runs are equal files."""
 
 
-class Store:
-    """The runs of one sweep in one folder, each a Parquet file ``parts/<plan>/run-<number>``.
+class Runs:
+    """The finished runs of some panels in a folder: what of them is there, and their rows.
 
-    ``study.json`` says which study they belong to; ``claim`` writes it, before any run. A study
+    Each panel is a cell, a folder ``runs/<cell>`` of parts. A run counts in the first part, by
+    name, that has it, so that parts may overlap. ``told``: of each panel as ``tasks.told_of``.
+    """
+
+    def __init__(self, folder: Path, sweep: Sweep, told: Mapping[str, JsonObject]) -> None:
+        self.folder, self.sweep, self._told = folder, sweep, told
+        self.axes = axes_of(sweep.panels)
+
+    @classmethod
+    def of(cls, folder: Path) -> Self:
+        """What a folder holds, by whatever versions it was made.
+
+        Raises InvalidInput for a folder without a study, DamagedFile where its manifest cannot be
+        read.
+        """
+        if not (folder / MANIFEST).is_file():
+            raise InvalidInput(f"{folder} holds no study: there is no {MANIFEST} in it")
+        theirs = manifest.read(folder)
+        sweep = manifest.settings(theirs)
+        told = manifest.told_by(theirs)
+        names = [panel_of(one["settings"]).name for one in told]
+        return cls(folder, sweep, dict(zip(names, told, strict=True)))
+
+    @property
+    def cells(self) -> dict[str, Panel]:
+        """The panels by their cells, those that are run together one after another."""
+        groups = self.sweep.groups.values()
+        return {self.cell(panel): panel for panels in groups for panel in panels}
+
+    def cell(self, panel: Panel) -> str:
+        """The name of a panel's folder of runs."""
+        return str(self._told[panel.name]["cell"])
+
+    def parts(self, cell: str) -> list[Part]:
+        """The parts of a cell, in the order of their names."""
+        return parts.parts_in(self._folder(cell))
+
+    def missing(self, cell: str) -> list[range]:
+        """The numbers of the runs that a cell still lacks, of those the sweep asks for."""
+        return parts.missing(self.parts(cell), range(self.sweep.runs))
+
+    def finished(self, cell: str) -> int:
+        """How many runs a cell has, of those the sweep asks for."""
+        return self.sweep.runs - sum(map(len, self.missing(cell)))
+
+    @property
+    def done(self) -> int:
+        """How many of the runs the sweep asks for are finished, of all panels."""
+        return sum(map(self.finished, self.cells))
+
+    @property
+    def kept(self) -> int:
+        """How many finished runs there are, of all panels, those beyond the sweep's too."""
+        return sum(
+            len(counts)
+            for cell in self.cells
+            for _, counts in parts.counting(self.parts(cell), 10**6)
+        )
+
+    def due(self, group: str, shard: int = 1, shards: int = 1) -> list[JsonObject]:
+        """The tasks that are left of a group, as few as can be; of one shard, if there are several.
+
+        They are of any size: ``tasks.cut`` takes some runs of one.
+        """
+        panels = self.sweep.groups[group]
+        lacking = [self.missing(self.cell(panel)) for panel in panels]
+        if shards > 1:
+            lacking = [parts.of_shard(spans, shard, shards) for spans in lacking]
+        return [
+            task_of(self.folder, [self._told[panels[i].name] for i in numbers], runs, self.axes)
+            for runs, numbers in parts.together(lacking)
+        ]
+
+    def scan(self, cell: str) -> pl.LazyFrame:
+        """The rows of a cell's finished runs, each run once, in no order; nothing is read yet."""
+        import polars as pl
+
+        options: dict[str, Any] = {"glob": False, "hive_partitioning": False}
+        whole, cut = [], []
+        for part, counts in parts.counting(self.parts(cell), self.sweep.runs):
+            file = self._folder(cell) / part.name
+            if counts == range(part.first, part.last + 1):
+                whole.append(file)
+            else:
+                wanted = pl.col("run").is_between(counts.start, counts.stop - 1)
+                cut.append(pl.scan_parquet(file, **options).filter(wanted))
+        frames = [pl.scan_parquet(whole, **options)] if whole else []
+        return (
+            pl.concat([*frames, *cut]) if whole or cut else pl.LazyFrame(schema=schema(self.axes))
+        )
+
+    def rows(self, cell: str) -> pl.DataFrame:
+        """The rows of a cell's finished runs, by agent, run and t.
+
+        Raises DamagedFile, naming the part, where one cannot be read or lacks rows.
+        """
+        import polars as pl
+
+        try:
+            frame = self.scan(cell).collect()
+            counts = frame.group_by("run").len().get_column("len")
+            if len(counts) != self.finished(cell) or counts.n_unique() > 1:
+                raise pl.exceptions.ShapeError
+        except (pl.exceptions.PolarsError, OSError):
+            raise self._damaged(cell) from None
+        return frame.sort(order_of(self.cells[cell]), "run", "t")
+
+    def _damaged(self, cell: str) -> DamagedFile:
+        """Say which part of a cell cannot be read, or lacks rows."""
+        import polars as pl
+
+        for part in self.parts(cell):
+            file = self._folder(cell) / part.name
+            try:
+                frame = pl.read_parquet(file, glob=False, hive_partitioning=False)
+                each = frame.group_by("run").len().get_column("len")
+            except (pl.exceptions.PolarsError, OSError):
+                break
+            usual = dict(frame.schema) == schema(self.axes) and each.n_unique() == 1
+            if not usual or len(each) != part.last - part.first + 1:
+                break
+        return DamagedFile(f"{file} is damaged; delete it and go on with --resume")
+
+    def _folder(self, cell: str) -> Path:
+        return self.folder / parts.RUNS / cell
+
+
+class Store(Runs):
+    """The runs of one sweep in one folder, to be gone on with.
+
+    ``study.json`` says which study they belong to; ``claim`` writes it, before any run, and of
+    several processes that start one study at once a single one does. A study
     that is there already goes on if it is this very one, and with ``resume`` also with another
     number of runs; ``begun`` is then true. Fewer runs than it was to have leave its aim and what is
     kept as they are. ``theory``, whether the theorems are drawn, is remembered for ``resume`` too.
@@ -53,107 +184,40 @@ class Store:
         overwrite: bool = False,
         theory: bool = False,
     ) -> None:
-        self.folder, self.sweep, self._overwrite = folder, sweep, overwrite
-        self.theory = theory
+        self._overwrite, self._resume, self.theory = overwrite, resume, theory
         if resume and overwrite:
             raise InvalidInput("--resume and --overwrite exclude each other; give one")
         if folder.exists() and not folder.is_dir():
             raise InvalidInput(f"{folder} is a file; give a folder as --out")
-        taken = [name for name in _OURS if (folder / name).exists()]
+        taken = [name for name in OURS if (folder / name).exists()]
         mine = MANIFEST in taken
         if taken and not mine:
             raise InvalidInput(f"{folder} already holds {taken[0]}; give another --out")
         self.begun = mine and not overwrite
-        self._aim = sweep.runs
-        if self.begun:
-            theirs = read_manifest(folder)
-            _same(theirs, sweep, self._manifest(), folder, resume=resume)
-            self._aim = max(self._aim, _settings(theirs).runs)
+        theirs = manifest.read(folder) if self.begun else None
+        super().__init__(folder, sweep, {panel.name: told_of(panel) for panel in sweep.panels})
+        if theirs is not None:
+            manifest.same(theirs, self._manifest(), folder, resume=resume)
             self.theory = theory or (resume and theirs["theory"])
 
     def claim(self) -> None:
         """Say in the folder which study it belongs to, after clearing it if so asked."""
         if self._overwrite:
-            _clear(self.folder)
-        write_json(self.folder / MANIFEST, self._manifest())
+            manifest.clear(self.folder)
+        manifest.claim(self.folder, self._manifest(), resume=self._resume)
+
+    def check(self) -> None:
+        """Raise InvalidInput if another study has taken the folder since it was claimed."""
+        for cell in self.cells:
+            if not manifest.holds(self.folder, cell):
+                raise InvalidInput(
+                    f"{self.folder} holds another study by now: somebody overwrote this one, whose "
+                    "results are not written; give another --out"
+                )
 
     def _manifest(self) -> JsonObject:
-        panels = self.sweep.but(runs=self._aim).panels
-        return {
-            "format": _FORMAT,
-            "panels": [panel.model_dump(mode="json") for panel in panels],
-            "theory": self.theory,
-            "engine": _compile.fingerprint(),
-            "versions": versions(),
-        }
-
-    def finished(self, plan: str) -> list[int]:
-        """The numbers of a plan's finished runs, of those this sweep asks for."""
-        return [run for run in range(self.sweep.runs) if self._part(plan, run).exists()]
-
-    @property
-    def done(self) -> int:
-        """How many of the runs this sweep asks for are finished, of all panels."""
-        return sum(
-            len(panels) * len(self.finished(name)) for name, panels in self.sweep.groups.items()
-        )
-
-    @property
-    def kept(self) -> int:
-        """How many finished runs there are, of all panels, those beyond the sweep's too."""
-        parts = self.folder / "parts"
-        return sum(
-            len(panels) * sum(1 for _ in (parts / name).glob("run-*.parquet"))
-            for name, panels in self.sweep.groups.items()
-        )
-
-    def missing(self, plan: str) -> list[int]:
-        """The numbers of the runs still to be done."""
-        return [run for run in range(self.sweep.runs) if not self._part(plan, run).exists()]
-
-    def keep(self, plan: str, run: int, frame: pl.DataFrame) -> None:
-        """Put a finished run on disk."""
-        with replacing(self._part(plan, run)) as scratch:
-            frame.write_parquet(scratch)
-
-    def load(self, plan: str) -> list[pl.DataFrame]:
-        """The finished runs of a plan, in order of their numbers."""
-        import polars as pl
-
-        frames = []
-        for run in self.finished(plan):
-            part = self._part(plan, run)
-            try:
-                frames.append(pl.read_parquet(part, glob=False))
-            except pl.exceptions.PolarsError:
-                raise DamagedFile(f"{part} is damaged; delete it and go on with --resume") from None
-        return frames
-
-    def _part(self, plan: str, run: int) -> Path:
-        return self.folder / "parts" / plan / f"run-{run:06d}.parquet"
-
-
-def read_manifest(folder: Path) -> JsonObject:
-    """What study a folder holds. Raises DamagedFile if its manifest cannot be read."""
-    file = folder / MANIFEST
-    try:
-        manifest = json.loads(file.read_text(encoding="utf-8"))
-        known = manifest["format"] == _FORMAT
-        if known:
-            _settings(manifest)
-            manifest["theory"] = bool(manifest.get("theory", False))
-        manifest["versions"].items(), manifest["engine"].encode()
-    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
-        raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
-    if not known:
-        raise DamagedFile(
-            f"{file} has a format of another version of Surefoot than this; give another --out"
-        )
-    return dict(manifest)
-
-
-def _settings(manifest: JsonObject) -> Sweep:
-    return Sweep.of(*map(panel_of, manifest["panels"]))
+        told = [self._told[panel.name] for panel in self.sweep.panels]
+        return manifest.manifest_of(self.sweep, told, theory=self.theory)
 
 
 def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sweep:
@@ -162,53 +226,10 @@ def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sw
     So an option that is left out on resuming means what it meant at the start.
     """
     if resume and (folder / MANIFEST).is_file():
-        there = _settings(read_manifest(folder))
+        there = manifest.settings(manifest.read(folder))
         if list(there.problems) == list(sweep.problems):
             sweep = there
     return sweep.but(**changes)
-
-
-def _same(theirs: JsonObject, mine: Sweep, made: JsonObject, folder: Path, *, resume: bool) -> None:
-    """Refuse to mix runs of two studies, naming the first field that differs."""
-    there = _settings(theirs)
-    kinds = [*there.problems.values(), *mine.problems.values()]
-    named = dict.fromkeys(["problem", *(field for kind in kinds for field in kind.model_fields)])
-    fields = [field for field in named if field not in {"source", "because"}]
-    for field in [*fields, "name"]:  # the name, for panels that were left out
-        value, other = mine.values(field), there.values(field)
-        if other != value and not (resume and field in _FREE):
-            way = "leave the option out" if resume else "start again with --overwrite"
-            if field in _FREE:
-                way = f"go on with --resume, {way}"
-            raise InvalidInput(
-                f"{field} = {', '.join(map(str, value))} differs from the study in {folder}, which "
-                f"has {field} = {', '.join(map(str, other))}; {way}, or give another --out"
-            )
-    pairs = [(name, theirs["versions"].get(name), made["versions"].get(name)) for name in DECIDE]
-    for name, before, now in [*pairs, ("engine", theirs["engine"], made["engine"])]:
-        if before != now:
-            raise InvalidInput(
-                f"{name}: the runs in {folder} were made with {before}, this is {now}; "
-                "start again with --overwrite, or give another --out"
-            )
-
-
-def _clear(folder: Path) -> None:
-    """Remove what the study in a folder wrote; the manifest last, for it says what is ours."""
-    if not (folder / MANIFEST).exists():
-        return
-    stems = [
-        panel.name + part for panel in _settings(read_manifest(folder)).panels for part in PARTS
-    ]
-    figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
-    shutil.rmtree(folder / "parts", ignore_errors=True)
-    for name in [*figures, "summary.json", "runs.parquet", "report.html", MANIFEST]:
-        (folder / name).unlink(missing_ok=True)
-
-
-def of_panel(frame: pl.DataFrame, panel: Panel) -> pl.DataFrame:
-    """The rows of one panel."""
-    return frame.filter(problem=panel.problem, **panel.place)
 
 
 class PanelRuns:
@@ -230,3 +251,34 @@ class PanelRuns:
     def last(self, name: str, measure: str) -> Array:
         """One agent's measure at the horizon, run by run."""
         return self.of(name, measure)[:, -1]
+
+
+def write_table(runs: Runs) -> bool:
+    """Write the finished runs of all panels as ``runs.parquet``, unless they are too many.
+
+    Above ``LARGEST`` rows it is left out, and an older one removed: ``runs/`` is what is read then.
+    Panels are in the order of ``cells``; axes and measures that no panel has are left out. Returns
+    whether it was written.
+    """
+    import polars as pl
+
+    panels = [panel for cell, panel in runs.cells.items() if runs.finished(cell)]
+    frames = [runs.scan(runs.cell(panel)).sort(order_of(panel), "run", "t") for panel in panels]
+    whole, file = pl.concat(frames), runs.folder / TABLE
+    if whole.select(pl.len()).collect().item() > LARGEST:
+        file.unlink(missing_ok=True)
+        return False
+    axes = {axis for panel in panels for axis in panel.axes}
+    measures = {measure for panel in panels for measure in panel.measures()}
+    had = {"problem", "agent", "run", "t", *axes, *measures}
+    columns = [column for column in schema(runs.axes) if column in had]
+    with replacing(file) as draft:
+        whole.select(columns).sink_parquet(draft, row_group_size=ROWS, maintain_order=True)
+    return True
+
+
+def order_of(panel: Panel) -> pl.Expr:
+    """What sorts rows by agent as the panel names them."""
+    import polars as pl
+
+    return pl.col("agent").cast(pl.Enum(panel.names()))

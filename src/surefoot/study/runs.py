@@ -14,17 +14,15 @@ from surefoot.floors import RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
-from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import Ints, Trace
 from surefoot.simulation.plan import grid
-from surefoot.simulation.result import COUNTS
 from surefoot.simulation.runner import choose, compile_ahead, form, run_all, warm
 from surefoot.study.files import FORMATS, uninterrupted
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 
 if TYPE_CHECKING:
-    import polars as pl
+    pass
 
 FIRST_PLAYS = 200
 """So many plays from the start are all noted: there a guarded agent's slack is smallest."""
@@ -37,12 +35,6 @@ POLICIES = {"klucb": ("KL-UCB", KLUCB), "ucb1": ("UCB1", UCB1)}
 Traces: TypeAlias = dict[str, Trace]
 Keep: TypeAlias = Callable[[str, int, Traces], object]
 """What becomes of a finished run: called with the name of its plan, its number and its traces."""
-
-
-Spread: TypeAlias = Callable[
-    [Plan, Sequence[int], Engine, int | None], Iterator[tuple[int, Traces]]
-]
-"""What does runs of a plan, each on its own, and yields them as they are done."""
 
 
 class Step(NamedTuple):
@@ -61,15 +53,13 @@ def perform(
     workers: int | None = None,
     engine: str = "compiled",
     *,
-    spread: Spread | None = None,
     before: int = 0,
     counts: Mapping[str, int] | None = None,
 ) -> Iterator[Step]:
     """Do the wanted runs of some plans, and hand each to ``keep``; stop whenever you like.
 
-    ``workers``: threads, by default one a core; what comes out does not depend on it. ``spread``:
-    what does the runs of a plan, in any order; by default threads of this process. The steps count
-    from ``before`` on, a run of a plan as many as ``counts`` says, by default one.
+    ``workers``: threads, by default one a core; what comes out does not depend on it. The
+    steps count from ``before`` on, a run of a plan as many as ``counts`` says, by default one.
     """
     count = None if workers is None else positive(workers, "workers")
     due = [name for name in plans if wanted[name]]
@@ -83,7 +73,7 @@ def perform(
             compile_ahead(plans[name], loops)
     for name in due:
         yield Step("running", done, total)
-        for run, traces in (spread or run_all)(plans[name], wanted[name], loops, count):
+        for run, traces in run_all(plans[name], wanted[name], loops, count):
             with uninterrupted():
                 keep(name, run, traces)
             done += each[name]
@@ -193,25 +183,6 @@ def checkpoints(horizon: int, curves: str | Sequence[int] = "grid") -> Ints:
     if curves == "grid":
         return grid(horizon, FIRST_PLAYS)
     return np.unique(np.array([*(() if curves == "none" else curves), horizon], dtype=np.int64))
-
-
-def rows(panels: Sequence[Panel], plan: Plan, run: int, traces: Traces) -> pl.DataFrame:
-    """One run of a plan as a tidy table: problem, axes, agent, run, t, and the measures."""
-    import polars as pl
-
-    result = Result(plan, {run: traces})
-    parts = []
-    for panel in panels:
-        for name in panel.names():
-            found = {m: result.measure(key(name, panel), m)[0] for m in panel.measures()}
-            types = {m: pl.Int64 if m in COUNTS else pl.Float64 for m in found}
-            measures = pl.DataFrame({"t": plan.checkpoints, **found}, schema_overrides=types)
-            at = {"problem": panel.problem, **panel.place, "agent": name, "run": run}
-            parts.append(measures.select(*(pl.lit(v).alias(k) for k, v in at.items()), pl.all()))
-    kinds = {axis: pl.Float64 if axis in {"alpha", "rho"} else pl.Int64 for axis in panels[0].axes}
-    return pl.concat(parts).with_columns(
-        *(pl.col(axis).cast(kind) for axis, kind in kinds.items()), pl.col("run").cast(pl.Int64)
-    )
 
 
 def key(name: str, panel: Panel) -> str:

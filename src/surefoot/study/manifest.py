@@ -1,0 +1,170 @@
+"""``study.json``: which study a folder holds, what its runs were made with, and on what machine."""
+
+from __future__ import annotations
+
+import json
+import platform
+import shutil
+from collections.abc import Sequence
+from functools import lru_cache
+from pathlib import Path
+from typing import Any
+
+from surefoot._files import create
+from surefoot._types import JsonObject
+from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.study import cells, parts
+from surefoot.study.cells import made_with
+from surefoot.study.files import FORMATS, to_json, versions, write_json
+from surefoot.study.sweep import Sweep, panel_of
+
+MANIFEST, LOG = "study.json", "log.ndjson"
+FORMAT = 3
+BEFORE = 2
+"""The format of studies that had a file for each run, in ``parts``."""
+PARTS = ("", "-theory")
+"""The figures of a panel, by what follows its name."""
+OURS = (MANIFEST, LOG, parts.RUNS, "parts", "summary.json", "runs.parquet", "report.html")
+_FREE = {"runs"}  # more runs of the same study go on from those that are there
+
+
+def manifest_of(sweep: Sweep, told: Sequence[JsonObject], *, theory: bool) -> JsonObject:
+    """What ``study.json`` says; ``told``: of each panel, as ``tasks.told_of``."""
+    return {
+        "format": FORMAT,
+        "panels": [panel.model_dump(mode="json") for panel in sweep.panels],
+        "cells": [{name: one[name] for name in ("cell", "arrays", "sources")} for one in told],
+        "theory": theory,
+        "made": made_with(),
+        "versions": versions(),
+        "machine": machine(),
+    }
+
+
+def machine() -> JsonObject:
+    """What this machine computes with, on which the last digits of a run could depend."""
+    import numba
+
+    return {
+        "processor": processor(),
+        "libc": " ".join(platform.libc_ver()).strip(),
+        "svml": bool(numba.config.USING_SVML),  # type: ignore[attr-defined]
+    }
+
+
+def processor() -> str:
+    """The kind of this machine's processor, by which numba compiles."""
+    import llvmlite.binding as llvm  # type: ignore[import-untyped]
+
+    return f"{platform.machine()} {llvm.get_host_cpu_name()}"
+
+
+def claim(folder: Path, mine: JsonObject, *, resume: bool) -> None:
+    """Say in a folder what it holds, if nobody has; raises InvalidInput if it is another study.
+
+    One that is to have more runs, or to show the theorems, is told so.
+    """
+    folder.mkdir(parents=True, exist_ok=True)
+    if create(folder / MANIFEST, to_json(mine) + "\n"):
+        return
+    theirs = read(folder)
+    same(theirs, mine, folder, resume=resume)
+    aim = max(settings(theirs).runs, settings(mine).runs)
+    panels = [panel.model_dump(mode="json") for panel in settings(mine).but(runs=aim).panels]
+    grown = {**theirs, "panels": panels, "theory": mine["theory"]}
+    if grown != theirs:
+        write_json(folder / MANIFEST, grown)
+
+
+def read(folder: Path) -> JsonObject:
+    """What study a folder holds. Raises DamagedFile if its manifest cannot be read."""
+    file = folder / MANIFEST
+    try:
+        manifest = json.loads(file.read_text(encoding="utf-8"))
+        known = manifest["format"]
+        if known == FORMAT:
+            settings(manifest)
+            manifest["theory"] = bool(manifest.get("theory", False))
+            named = [(one["cell"], one["arrays"], one["sources"]) for one in manifest["cells"]]
+            manifest["made"].items()
+            if len(named) != len(manifest["panels"]):
+                raise TypeError
+        manifest["versions"].items()
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
+    if known == BEFORE:
+        raise DamagedFile(
+            f"{file} has format {BEFORE}, of an earlier version of Surefoot, which no longer goes "
+            "on; start again with --overwrite, or give another --out"
+        )
+    if known != FORMAT:
+        raise DamagedFile(
+            f"{file} has format {known!r}, of another version of Surefoot than this; "
+            "give another --out"
+        )
+    return dict(manifest)
+
+
+def settings(manifest: JsonObject) -> Sweep:
+    """The panels of a manifest."""
+    return Sweep.of(*map(panel_of, manifest["panels"]))
+
+
+def told_by(manifest: JsonObject) -> list[JsonObject]:
+    """Of each panel of a manifest what ``tasks.told_of`` says, as it was when the study began."""
+    pairs = zip(manifest["panels"], manifest["cells"], strict=True)
+    return [{"settings": panel, "made": manifest["made"], **cell} for panel, cell in pairs]
+
+
+def same(theirs: JsonObject, mine: JsonObject, folder: Path, *, resume: bool) -> None:
+    """Refuse to mix runs of two studies, naming the first field that differs."""
+    there, here = settings(theirs), settings(mine)
+    kinds = [*there.problems.values(), *here.problems.values()]
+    named = dict.fromkeys(["problem", *(field for kind in kinds for field in kind.model_fields)])
+    fields = [field for field in named if field not in {"source", "because", "home"}]
+    for field in [*fields, "name"]:  # the name, for panels that were left out
+        value, other = here.values(field), there.values(field)
+        if other != value and not (resume and field in _FREE):
+            way = "leave the option out" if resume else "start again with --overwrite"
+            if field in _FREE:
+                way = f"go on with --resume, {way}"
+            raise InvalidInput(
+                f"{field} = {', '.join(map(str, value))} differs from the study in {folder}, which "
+                f"has {field} = {', '.join(map(str, other))}; {way}, or give another --out"
+            )
+    for before, now in zip(told_by(theirs), told_by(mine), strict=True):
+        if before["cell"] != now["cell"]:
+            what = cells.difference(now, before, "this machine", str(folder))
+            raise InvalidInput(f"{what}; start again with --overwrite, or give another --out")
+
+
+def holds(folder: Path, cell: str) -> bool:
+    """Whether a folder holds a study that a cell is of; False where it holds none."""
+    try:
+        found = (folder / MANIFEST).stat()
+    except OSError:
+        return False
+    return cell in _cells(folder, found.st_ino, found.st_mtime_ns, found.st_size)
+
+
+@lru_cache(maxsize=16)
+def _cells(folder: Path, *_stamp: int) -> frozenset[str]:
+    """The cells of a manifest that has not changed since."""
+    return frozenset(one["cell"] for one in read(folder)["cells"])
+
+
+def clear(folder: Path) -> None:
+    """Remove what the study in a folder wrote; the manifest last, for it says what is ours."""
+    file = folder / MANIFEST
+    if not file.exists():
+        return
+    manifest: Any = json.loads(file.read_text(encoding="utf-8"))
+    if not isinstance(manifest, dict) or manifest.get("format") != BEFORE:
+        manifest = read(folder)
+    else:
+        shutil.rmtree(folder / "parts", ignore_errors=True)
+    stems = [panel.name + part for panel in settings(manifest).panels for part in PARTS]
+    figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
+    parts.clear(folder / parts.RUNS)
+    for name in [*figures, "summary.json", "runs.parquet", "report.html", LOG, MANIFEST]:
+        (folder / name).unlink(missing_ok=True)

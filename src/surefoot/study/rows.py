@@ -1,0 +1,85 @@
+"""Finished runs as rows: one schema for the cells of every study."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from surefoot.simulation import Plan, Result
+from surefoot.simulation.result import COUNTS
+from surefoot.study.panel import MEASURES, Panel
+from surefoot.study.problems import PROBLEMS
+from surefoot.study.runs import Traces, key
+
+if TYPE_CHECKING:
+    import polars as pl
+
+AXES = {"K": "Int64", "d": "Int64", "alpha": "Float64", "rho": "Float64"}
+"""The axes that the rows of every study have, null where a panel has no such axis."""
+_EXTRA = tuple(dict.fromkeys(m for kind in PROBLEMS.values() for m in kind.extra_measures))
+
+
+def axes_of(panels: Sequence[Panel]) -> dict[str, str]:
+    """The axes of a study's rows, by the names of their types.
+
+    >>> from surefoot.study.sweep import paper
+    >>> axes_of(paper("cmab"))
+    {'K': 'Int64', 'd': 'Int64', 'alpha': 'Float64', 'rho': 'Float64'}
+    """
+    found = dict(AXES)
+    values: dict[str, list[Any]] = {}
+    for panel in panels:
+        for axis, value in panel.place.items():
+            values.setdefault(axis, []).append(value)
+    for axis, taken in values.items():
+        kinds = {type(value) for value in taken}
+        if axis not in AXES:
+            found[axis] = "Int64" if kinds == {int} else "Float64"
+            if not kinds <= {int, float}:
+                found[axis] = "String"
+    return found
+
+
+def schema(axes: Mapping[str, str]) -> dict[str, pl.DataType]:
+    """The columns of a part, and their types.
+
+    >>> list(schema(AXES))[:9]
+    ['cell', 'problem', 'K', 'd', 'alpha', 'rho', 'agent', 'run', 't']
+    """
+    import polars as pl
+
+    kinds = {"Int64": pl.Int64(), "Float64": pl.Float64(), "String": pl.String()}
+    measures = {m: "Int64" if m in COUNTS else "Float64" for m in (*MEASURES, *_EXTRA)}
+    named = {
+        "cell": "String", "problem": "String", **axes, "agent": "String", "run": "Int64",
+        "t": "Int64", **measures,
+    }  # fmt: skip
+    return {name: kinds[kind] for name, kind in named.items()}
+
+
+def table(
+    cell: str, panel: Panel, plan: Plan, runs: Mapping[int, Traces], axes: Mapping[str, str]
+) -> pl.DataFrame:
+    """Runs of a panel's agents in a plan, as rows by agent, run and t.
+
+    ``runs``: the traces of each run, by its number.
+    """
+    import polars as pl
+
+    result, t = Result(plan, dict(runs)), plan.checkpoints
+    columns = schema(axes)
+    rows = len(runs) * len(t)
+    numbers = {"run": np.repeat(list(runs), len(t)), "t": np.tile(t, len(runs))}
+    frames = []
+    for name in panel.names():
+        found = {m: result.measure(key(name, panel), m).ravel() for m in panel.measures()}
+        found.update(numbers)
+        at = {"cell": cell, "problem": panel.problem, **panel.place, "agent": name}
+        frames.append(pl.DataFrame([
+            pl.Series(column, found[column], kind) if column in found
+            else pl.repeat(at.get(column), rows, dtype=kind, eager=True).alias(column)
+            for column, kind in columns.items()
+        ]))  # fmt: skip
+    return pl.concat(frames)
