@@ -47,7 +47,7 @@ def test_two_runs_decide_nothing_but_what_is_refuted(made):
     _, done = made
     assert done.stdout.startswith("What was to be reached: 0 hold, 6 not decided, 0 do not")
     assert "2 runs, at least 5 needed" in done.stdout
-    assert "26/26 runs" in done.stderr  # 5 panels twice and 3 instances, 2 runs of each
+    assert "26 of 26 runs" in done.stderr  # 5 panels twice and 3 instances, 2 runs of each
 
 
 def test_the_same_command_again_draws_alone_and_says_the_same(made, tmp_path):

@@ -75,7 +75,7 @@ def test_the_terminal_shows_the_table_and_stderr_the_progress(made):
     assert "K = 3, alpha = 0.1: 2 runs of 400 plays, baseline regret 68" in done.stdout
     assert "GenCB" in done.stdout
     assert str(out) in done.stdout
-    assert "2/2 runs" in done.stderr
+    assert "2 of 2 runs" in done.stderr
 
 
 def test_two_runs_give_no_verdict_and_say_why_once(made):
@@ -115,7 +115,7 @@ def test_options_repeat_and_k_may_be_a_capital(tmp_path):
     summary = json.loads(done.stdout)
     pairs = [(panel["K"], panel["alpha"]) for panel in summary["panels"]]
     assert pairs == [(2, 0.1), (2, 0.2), (3, 0.1), (3, 0.2)]
-    assert "4/4 runs" in done.stderr
+    assert "4 of 4 runs" in done.stderr
     assert summary["seed"] == 5
 
 
@@ -342,7 +342,7 @@ def test_all_panels_go_on_after_a_kill_and_redo_nothing(tmp_path):
     assert 5 <= len(finished) < 28
     resumed = command("all", "--resume", "--out", out)
     assert resumed.exit_code == 0, resumed.output
-    assert "44/44 runs" in resumed.stderr
+    assert "44 of 44 runs" in resumed.stderr
     assert all(part.stat().st_mtime_ns == before for part, before in finished.items())
     assert command("all", *words, "--out", whole).exit_code == 0
     for name in ("summary.json", "runs.parquet"):

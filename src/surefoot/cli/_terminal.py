@@ -9,6 +9,7 @@ import warnings
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
+from time import monotonic
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 import typer
@@ -116,23 +117,89 @@ class Watched(NamedTuple):
     stopped: bool
 
 
-def watch(steps: Iterator[tuple[str, int, int]]) -> Watched:
+def watch(steps: Iterator[tuple[str, int, int]], *, as_json: bool = False) -> Watched:
     """Draw steps of (doing, runs done, runs) until they end or Ctrl-C stops them.
 
     The first step is taken before the bar appears: what does not fit is said without one.
+    ``as_json``: for a machine, a line of JSON on stderr every few seconds in place of the bar; so
+    too, in words, where stderr is no terminal, as in the log of a batch system.
     """
     total = 0
     try:
         _, done, total = next(steps)
+        if as_json or not _drawn():
+            _tell_steps(steps, _Pace(done, total), as_json=as_json)
+            return Watched(total, stopped=False)
         with _bar("runs") as bar:
             task = bar.add_task("starting", completed=done, total=total)
             for doing, done, _ in steps:
-                if doing == "compiling":
-                    bar.console.print("compiling the engine for this machine, once")
+                if doing in _SAID:
+                    bar.console.print(_SAID[doing])
                 bar.update(task, description=doing, completed=done)
     except KeyboardInterrupt:
         return Watched(total, stopped=True)
     return Watched(total, stopped=False)
+
+
+_SAID = {
+    "compiling": "compiling the engine for this machine, once",
+    "waiting": "no worker for a minute; waiting for one",
+}
+"""What is said in words when a step of this name comes."""
+_OFTEN, _SELDOM = 2.0, 60.0
+"""Seconds between two lines for a machine, and between two in a log that people read."""
+
+
+class _Pace:
+    """How fast runs are done, and when all will be."""
+
+    def __init__(self, done: int, total: int) -> None:
+        self._first, self._total, self._began = done, total, monotonic()
+
+    def of(self, done: int) -> tuple[float | None, float | None]:
+        """Runs a second since the start, and seconds that are left; None before any is done."""
+        took = monotonic() - self._began
+        rate = (done - self._first) / took if took > 0 else 0.0
+        return (rate, (self._total - done) / rate) if rate > 0 else (None, None)
+
+
+def _drawn() -> bool:
+    """Whether stderr can show a bar that moves."""
+    return sys.stderr is not None and sys.stderr.isatty()
+
+
+def _tell_steps(steps: Iterator[tuple[str, int, int]], pace: _Pace, *, as_json: bool) -> None:
+    """Say on stderr where steps stand, now and then and at the end."""
+    told = monotonic()
+    every = _OFTEN if as_json else _SELDOM
+    for doing, done, total in steps:
+        if doing in _SAID and not as_json:
+            tell(_SAID[doing])
+        elif monotonic() - told >= every or (as_json and doing in _SAID) or done == total:
+            told = monotonic()
+            rate, left = pace.of(done)
+            if as_json:
+                short = {"rate": rate and round(rate, 3), "left": left and round(left, 1)}
+                tell(json.dumps({"doing": doing, "done": done, "total": total, **short}))
+            else:
+                end = "" if left is None else f"; {rate:.3g} a second, {_lasting(left)} left"
+                tell(f"{doing}: {done} of {total} runs{end}")
+
+
+def _lasting(seconds: float) -> str:
+    """A time, in the two units that matter.
+
+    >>> _lasting(59.6), _lasting(125), _lasting(7_300), _lasting(200_000)
+    ('1 min', '2 min 5 s', '2 h 1 min', '2 d 7 h')
+    """
+    units = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))
+    left = round(seconds)
+    said: list[str] = []
+    for name, size in units:
+        if left >= size or (name == "s" and not said):
+            said.append(f"{left // size} {name}")
+            left %= size
+    return " ".join(said[:2])
 
 
 @contextmanager
@@ -144,13 +211,35 @@ def drawing(total: int, what: str) -> Iterator[Callable[[], None]]:
 
 
 def _bar(what: str) -> Progress:
-    """What is done, how much of it, and for how long."""
+    """What is done, how much of it, how fast, for how long, and for how much longer."""
     from rich.console import Console
-    from rich.progress import BarColumn, MofNCompleteColumn, Progress, TextColumn, TimeElapsedColumn
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        ProgressColumn,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+    from rich.text import Text
+
+    class Rate(ProgressColumn):
+        """So many a second."""
+
+        def render(self, task: Any) -> Text:
+            return Text(f"{task.speed:.3g}/s" if task.speed else "")
 
     columns = (TextColumn("{task.description:9}"), BarColumn(), MofNCompleteColumn())
+    ends = (
+        TextColumn(what),
+        Rate(),
+        TimeElapsedColumn(),
+        TextColumn("left"),
+        TimeRemainingColumn(),
+    )
     console = Console(stderr=True, highlight=False)
-    return Progress(*columns, TextColumn(what), TimeElapsedColumn(), console=console)
+    return Progress(*columns, *ends, console=console)
 
 
 def carry_out(
