@@ -1,5 +1,6 @@
 import pytest
 
+from lab import POLICIES as OWN
 from surefoot.agents import GenCB, Plain
 from surefoot.comparators import BudgetFirst, ConUCB
 from surefoot.errors import InvalidInput
@@ -7,29 +8,6 @@ from surefoot.policies import KLUCB, UCB1, LinUCB
 from surefoot.study.entry import COMPARATORS, POLICIES, Misplaced
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import panel_of, read
-
-OWN = """
-class Mine:
-    def __init__(self, n_arms, c=1.0):
-        self.n_arms, self.c = n_arms, c
-
-    def select(self, context, rng):
-        return 0
-
-    def update(self, arm, reward, context):
-        pass
-
-    def state(self):
-        return {}
-
-    def restore(self, state):
-        pass
-
-
-class Broken(Mine):
-    def __init__(self, n_arms):
-        raise RuntimeError("no luck")
-"""
 
 
 def with_agents(*entries, problem="cmab", **changes):

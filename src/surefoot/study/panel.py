@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from hashlib import sha256
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Literal, NamedTuple, TypeVar
 from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
@@ -34,7 +34,10 @@ BESIDE = ("source", "because", "runs", "home", "varied")
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
 _LONGEST = 180
 """Characters of a file's name, so that endings fit into what file systems take."""
-_KINDS = {"int_": "an int", "float_": "a number", "bool_": "true or false"}
+_KINDS = {
+    "int_": "an int", "float_": "a number", "bool_": "true or false", "string_type": "a text",
+    "tuple_type": "a list", "list_type": "a list", "dict_type": "a table", "model_": "a table",
+}  # fmt: skip
 
 
 def ours(words: str, option: str | None = None, **limits: Any) -> Any:
@@ -78,7 +81,9 @@ class Panel(BaseModel):
     ('cmab-K24-alpha0.05', 100000, 'horizon', 0.135)
     """
 
-    model_config = ConfigDict(frozen=True, extra="forbid", serialize_by_alias=True)
+    model_config = ConfigDict(
+        frozen=True, extra="forbid", serialize_by_alias=True, allow_inf_nan=False
+    )
 
     problem: str
     alpha: float = Field(
@@ -98,7 +103,7 @@ class Panel(BaseModel):
     """Further axes of its study: a field, or a setting as ``mine.c``."""
     home: str | None = None
     """The folder of its study file, where modules of the user's are looked for first."""
-    curves: Literal["grid", "none"] | tuple[int, ...] = "grid"
+    curves: Literal["grid", "none"] | tuple[Annotated[int, Field(ge=1)], ...] = "grid"
     """The plays after which the books are noted, and the last: "grid" is dense early."""
 
     axes: ClassVar[tuple[str, ...]]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import product
@@ -11,6 +11,8 @@ from typing import Any, Self
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import AgentEntry
+from surefoot.study.own_problem import KINDS
 from surefoot.study.panel import Panel, checked
 from surefoot.study.problems import PROBLEMS
 
@@ -31,8 +33,30 @@ class Sweep:
         """The sweep of these panels, in the order of the problems and of their numbers."""
         if len({(panel.runs, panel.seed) for panel in panels}) != 1:
             raise InvalidInput("panels of one study must have the same runs and the same seed")
-        order = list(PROBLEMS)
-        return cls(tuple(sorted(panels, key=lambda p: (order.index(p.problem), *p.place.values()))))
+        order = list(KINDS)
+        return cls(tuple(sorted(panels, key=lambda p: (order.index(p.problem), *_ranks(p)))))
+
+    @classmethod
+    def crossed(cls, base: Panel, axes: Mapping[str, Sequence[Any]]) -> Self:
+        """All combinations of the values on some axes, each once; the rest is as in ``base``.
+
+        An axis is a field, or a setting of an agent or of the environment: ``mine.c``.
+
+        >>> sweep = Sweep.crossed(read("cmab-K24-alpha0.05"), {"mu0": [0.7, 0.6], "alpha": [0.1]})
+        >>> [panel.name for panel in sweep.panels]
+        ['cmab-K24-alpha0.1-mu00.6', 'cmab-K24-alpha0.1-mu00.7']
+        """
+        varied = tuple(axis for axis in axes if axis not in base.axes)
+        settings = base.model_dump(exclude={"source", "because"})
+        made: dict[str, Panel] = {}
+        known = _known_of(base.problem)
+        for values in product(*axes.values()):
+            changed = {**settings, "varied": varied}
+            for axis, value in zip(axes, values, strict=True):
+                changed = _with(changed, axis, value)
+            panel = checked(type(base), changed)
+            made[repr(panel.place)] = panel.model_copy(update=known(panel))
+        return cls.of(*made.values())
 
     @property
     def runs(self) -> int:
@@ -86,30 +110,57 @@ class Sweep:
         for problem in self.problems:
             mine = [panel for panel in self.panels if panel.problem == problem]
             wanted += _combined(mine, given)
-        unique = {panel.name: panel for panel in wanted}
+        unique = {(panel.problem, repr(panel.place)): panel for panel in wanted}
         return type(self).of(*unique.values())
 
 
 def _combined(panels: list[Panel], given: Mapping[str, Any]) -> list[Panel]:
     """Panels of one problem with fields changed: all combinations, if an axis is among them."""
-    kind, whole = type(panels[0]), Sweep(tuple(panels))
+    kind = type(panels[0])
     axes = {axis: given[axis] for axis in kind.axes if axis in given}
     for axis, values in axes.items():
         if not values:
             raise InvalidInput(f"{axis} = () must have at least one value")
     rest = {field: value for field, value in given.items() if field not in axes}
     if axes:
-        taken = [axes.get(axis, whole.values(axis)) for axis in kind.axes]
-        places = [dict(zip(kind.axes, place, strict=True)) for place in product(*taken)]
+        held = {axis: dict.fromkeys(panel.at(axis) for panel in panels) for axis in panels[0].place}
+        places = [
+            dict(zip(held, place, strict=True)) for place in product(*({**held, **axes}.values()))
+        ]
     else:
-        places = [panel.place for panel in panels]
+        places = [{} for _ in panels]
     bases = [panels[0]] * len(places) if axes else panels
-    made = [
-        checked(kind, {**base.model_dump(exclude={"source", "because"}), **place, **rest})
-        for base, place in zip(bases, places, strict=True)
+    known = _known_of(panels[0].problem)
+    made = []
+    for base, place in zip(bases, places, strict=True):
+        changed = {**base.model_dump(exclude={"source", "because"}), **rest}
+        for axis, value in place.items():
+            changed = _with(changed, axis, value)
+        panel = checked(kind, changed)
+        made.append(panel.model_copy(update=known(panel)))
+    return made
+
+
+def _with(settings: JsonObject, axis: str, value: Any) -> JsonObject:
+    """The settings of a panel with another value on an axis."""
+    owner, _, setting = axis.partition(".")
+    if not setting:
+        return {**settings, axis: value}
+    if owner == "environment":
+        world = settings["environment"]
+        return {**settings, owner: {**world, "settings": {**world["settings"], setting: value}}}
+    agents = [
+        {**entry, "settings": {**entry["settings"], setting: value}}
+        if AgentEntry(**entry).label == owner
+        else entry
+        for entry in settings["agents"]
     ]
-    printed = paper(panels[0].problem)
-    return [panel.model_copy(update=_known(panel, printed)) for panel in made]
+    return {**settings, "agents": agents}
+
+
+def _ranks(panel: Panel) -> list[tuple[bool, Any]]:
+    """What a panel is sorted by: numbers before words."""
+    return [(isinstance(value, str), value) for value in panel.place.values()]
 
 
 def panel_of(settings: JsonObject) -> Panel:
@@ -119,7 +170,7 @@ def panel_of(settings: JsonObject) -> Panel:
     >>> panel_of(panel.model_dump(mode="json")) == panel
     True
     """
-    return checked(PROBLEMS[settings["problem"]], settings)
+    return checked(KINDS[settings["problem"]], settings)
 
 
 def read(name: str) -> Panel:
@@ -146,15 +197,25 @@ def paper(*problems: str) -> list[Panel]:
     return list(Sweep.of(*panels).panels)
 
 
-def _known(panel: Panel, printed: Sequence[Panel]) -> dict[str, str | None]:
-    """The figure of a printed panel of the same problem and setting, runs apart.
+def _known_of(problem: str) -> Callable[[Panel], dict[str, str | None]]:
+    """What finds the figure of a printed panel of the same setting, its runs and ours apart.
 
     And why the horizon is what it is, where it is the one we chose for that figure.
     """
-    free = {"source", "because", "runs", *panel.chosen()}
-    shown = panel.model_dump(exclude=free)
-    for other in printed:
-        if other.model_dump(exclude=free) == shown:
-            same = other.horizon == panel.horizon
-            return {"source": other.source, "because": other.because if same else None}
-    return {"source": None, "because": None}
+    printed = paper(problem) if problem in PROBLEMS else []
+    free = {"source", "because", "runs", "varied", "home", "curves"}
+    shown = [(other, _of(other, free)) for other in printed]
+
+    def known(panel: Panel) -> dict[str, str | None]:
+        mine = _of(panel, free)
+        for other, theirs in shown:
+            if theirs == mine:
+                same = other.horizon == panel.horizon
+                return {"source": other.source, "because": other.because if same else None}
+        return {"source": None, "because": None}
+
+    return known
+
+
+def _of(panel: Panel, free: set[str]) -> JsonObject:
+    return panel.model_dump(exclude=free | set(panel.chosen()))
