@@ -186,4 +186,4 @@ class Hostile:
 
 def snapshot(agent: Any) -> str:
     """Everything a save keeps: books, open plays, policy, clock and random state."""
-    return _canonical(agent_to_json(agent))
+    return _canonical({**agent_to_json(agent), "tally": agent.tally.state(agent)})

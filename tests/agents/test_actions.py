@@ -198,7 +198,7 @@ def test_a_bad_context_is_refused_before_anything_happens():
 def test_rows_of_a_context_are_numbered():
     agent = GenCB(LinUCB(dim=2, ridge=Ridge(feature_bound=1)), FLOOR)
     play = agent.select(np.eye(2), allowed=[1])
-    assert (play.arm, play.index, agent.arms) == (1, 1, ())
+    assert (play.arm, play.index, agent.labels) == (1, 1, ())
     agent.update(play, 1)
     refused(agent, "rows are numbered 0, 1", lambda a: a.select(np.eye(2), allowed=["x"]))
     refused(agent, "allowed", lambda a: a.select(np.eye(2), allowed=[2]))

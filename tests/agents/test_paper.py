@@ -95,7 +95,7 @@ def test_gencb_cccb_is_gencb_over_c2ucb_as_printed(oracle, most):
     assert type(agent) is GenCB
     assert type(agent.policy) is C2UCB
     assert agent.floor == RewardFloor(0.7, 0.05, (0, most))
-    assert (agent.default_competes, agent.arms) == (False, ("a", "b", "c", "d"))
+    assert (agent.default_competes, agent.labels) == (False, ("a", "b", "c", "d"))
 
 
 @pytest.mark.parametrize(

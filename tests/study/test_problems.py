@@ -30,7 +30,7 @@ def test_the_agents_are_the_papers():
     assert conucb.settings == {"delta": 1 / 400, "radius": "iterated", "scale": "paper"}
     for agent in agents.values():
         assert (float(agent.floor.default), float(agent.floor.alpha)) == (0.7, 0.1)
-        assert len(agent.arms) == 5
+        assert len(agent.labels) == 5
 
 
 def test_the_means_are_an_arithmetic_sequence():

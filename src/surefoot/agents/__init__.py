@@ -5,8 +5,10 @@ from surefoot.agents.paper import gencb_cccb, gencb_clb, gencb_cmab, mv_cucb
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.saving import load
+from surefoot.agents.tally import ArmStanding
 
 __all__ = [
+    "ArmStanding",
     "GenCB",
     "Plain",
     "Play",

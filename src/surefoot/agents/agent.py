@@ -11,16 +11,19 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _logs
-from surefoot._exact import exact, exact_range, shown, unlabelled
+from surefoot._exact import exact, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
 from surefoot.agents import open_plays, policy_checks
 from surefoot.agents.actions import Action, Actions
+from surefoot.agents.changing import Changing
 from surefoot.agents.draws import Draws
+from surefoot.agents.evidence import Evidence
 from surefoot.agents.faults import DEFAULT, RAISE, described
 from surefoot.agents.funding import Earnings
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
+from surefoot.agents.tally import Tally
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors import (
     Books,
@@ -36,7 +39,7 @@ from surefoot.floors.protocol import check_floor
 from surefoot.policies.base import Policy, counts_open, has, score_given
 
 
-class Agent:
+class Agent(Evidence, Changing):
     """Policy and floor together; a subclass says in ``_decide`` when the policy may play.
 
     An agent owns its policy and its books and is not thread-safe. Every method checks first and
@@ -60,7 +63,8 @@ class Agent:
 
     def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
         self.actions = Actions(policy)
-        self.arms: tuple[Label, ...] = self.actions.arms
+        self.labels: tuple[Label, ...] = self.actions.arms
+        """The arms, as the user named them."""
         check_floor(floor)
         policy_checks.check_agreement(policy, floor)
         self.policy = policy
@@ -76,6 +80,7 @@ class Agent:
         """What defaults of intervals were told to have paid."""
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
+        self.tally = Tally(self.books.low, self.books.high)
         self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
         self.counts_open = counts_open(policy)
@@ -93,7 +98,7 @@ class Agent:
         if self.unit_rewards and has(policy, "count_in"):
             policy.count_in(self.books.high - self.books.low)  # type: ignore[attr-defined]
         self._numbered = self.actions.numbered
-        self._labels = self.arms if self._numbered else ()  # cached: every play looks here
+        self._labels = self.labels if self._numbered else ()  # cached: every play looks here
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         raise NotImplementedError
@@ -133,6 +138,8 @@ class Agent:
             self.asking = False
             self._take_back(first)
             raise
+        if context is not None or candidates is not None or default is not None:
+            self.tally.pick(self, context, candidates)
         return play
 
     def propose(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
@@ -169,7 +176,7 @@ class Agent:
 
     def candidates(self, context: Any, allowed: Iterable[Label] | None) -> list[int] | None:
         """The numbers of the arms that may be played; None: all there are."""
-        rows = policy_checks.rows_of(context) if self._numbered and not self.arms else None
+        rows = policy_checks.rows_of(context) if self._numbered and not self.labels else None
         if allowed is None:
             return [] if rows == 0 else None
         candidates = self.actions.arm_numbers(allowed)
@@ -229,7 +236,7 @@ class Agent:
         are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
         """
         number: Any = play.id if type(play) is Play else None
-        waiting = self.open_plays.get(number)
+        waiting, tally = self.open_plays.get(number), self.tally
         if waiting is None or waiting[0] is not play:  # rare: an id, or an equal play
             number = self._id(play)
         learned: Any = None
@@ -253,20 +260,22 @@ class Agent:
                 self._default_paid(reward)
             else:
                 if learned is None:
+                    scaled = self.unit_rewards
                     learned = (
-                        books.unit_reward(reward, number)
-                        if self.unit_rewards
-                        else self.policy_reward(reward)
+                        books.unit_reward(reward, number) if scaled else self.policy_reward(reward)
                     )
-                action = (
-                    given.index if self._numbered else self.actions.action(given.index, given.arm)
-                )
+                number_of = self.actions.action
+                action = given.index if self._numbered else number_of(given.index, given.arm)
                 self.tell(self.policy.update, action, learned, context)
                 if self.earned is not None:
                     self.earned.booked(given.index, books, number)
+            noted = tally.untold if reward is None else tally.log
+            noted.append(given)
             del self.open_plays[number]
             if self.counts_open:
                 open_plays.closed(self, number, given, context)
+            if len(noted) >= tally.limit:
+                tally.fold(self)
         return outcome
 
     def _super_arm(
@@ -346,6 +355,8 @@ class Agent:
         """
         number = self._id(play)
         outcome = self.books.expire(number)
+        if outcome is BOOKED:
+            self._expired(number)
         if self.counts_open and outcome in open_plays.ENDED:
             open_plays.expired(self, number)
         return outcome
@@ -369,56 +380,6 @@ class Agent:
     def resume(self) -> None:
         """Undo ``pause``."""
         self.paused = False
-
-    def change(self, **settings: Any) -> None:
-        """Change the floor for the plays to come; each play keeps what it was decided with.
-
-        ``settings``: default, alpha, reward_range, against, target or checkpoint, as RewardFloor
-        takes them. Raises InvalidInput for what cannot change, and PlayConflict where it cannot now
-        (checkpoints): a mean-variance floor cannot, nor the range by which a policy for [0, 1] has
-        learned.
-
-        >>> from surefoot import GenCB, RewardFloor, UCB1
-        >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
-        >>> agent.change(default=0.6, alpha=0.1)
-        >>> agent.floor.terms().floor
-        540000000
-        """
-        books = self._changeable()
-        if self.unit_rewards and "reward_range" in settings:
-            learned = self.floor.reward_range
-            if exact_range(settings["reward_range"]) != learned:
-                raise InvalidInput(
-                    f"reward_range = {shown(settings['reward_range'])} cannot change: "
-                    f"{type(self.policy).__name__} has learned on the scale ({learned[0]}, "
-                    f"{learned[1]}); start a new agent"
-                )
-        books.change(**settings)
-        self.floor = books.floor
-
-    def add_reserve(self, amount: Number) -> None:
-        """Let ``amount`` more be lost from now on."""
-        books = self._changeable()
-        books.add_reserve(amount)
-        self.floor = books.floor
-
-    def withdraw_reserve(self, amount: Number) -> None:
-        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
-        books = self._changeable()
-        books.withdraw_reserve(amount)
-        self.floor = books.floor
-
-    def _changeable(self) -> Books:
-        if self.asking:
-            raise PlayConflict(
-                "this agent's policy is choosing under the floor as it stands; change it when "
-                "select() has returned"
-            )
-        if self.builds_policy or not self.measured:
-            raise InvalidInput(
-                f"{type(self).__name__} keeps no account whose floor could change; start a new one"
-            )
-        return self.books
 
     def explain(self, play: Play | int) -> str:
         """Say in one sentence, in numbers, why a play is what it is.
@@ -489,7 +450,7 @@ class Agent:
             answer = policy.select(context, self.rng)
         self.asking = False
         usual = self._numbered and type(answer) is int and allowed is None
-        if not (usual and 0 <= answer < len(self.arms)):
+        if not (usual and 0 <= answer < len(self.labels)):
             answer = self.actions.checked(answer, context, allowed)
         self.turns += 1
         return answer, score
@@ -583,6 +544,8 @@ class Agent:
         outcome = report(number)
         if outcome in open_plays.ENDED:
             waiting = self.open_plays.pop(number, None)
-            if self.counts_open and waiting is not None:
-                open_plays.closed(self, number, *waiting)
+            if waiting is not None:
+                self.tally.leave_out(waiting[0], self.books.plays.get(number).state is State.VOID)
+                if self.counts_open:
+                    open_plays.closed(self, number, *waiting)
         return outcome

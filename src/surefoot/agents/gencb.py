@@ -92,7 +92,7 @@ class GenCB(Agent):
             raise InvalidInput(f"fund = {shown(fund)} must be True or False")
         if fund:
             check_fund(policy, floor)
-            self.earned = Earnings([0] * len(self.arms), [0] * len(self.arms))
+            self.earned = Earnings([0] * len(self.labels), [0] * len(self.labels))
         self.on_fault = one_of(on_fault, "on_fault", ON_FAULT)
         if default_competes is not None and not isinstance(default_competes, bool):
             raise InvalidInput(
@@ -134,7 +134,7 @@ class GenCB(Agent):
         fresh.faults, fresh.last_fault = self.faults, self.last_fault
         fresh.draws = Draws(self.draws.plays, self.draws.parts)
         if self.earned is not None:
-            fresh.earned = self.earned.copied(len(fresh.arms))
+            fresh.earned = self.earned.copied(len(fresh.labels))
         return fresh
 
     def change(self, **settings: Any) -> None:
@@ -179,7 +179,7 @@ class GenCB(Agent):
         books = self.books
         if terms.high is not None or books.account.available >= SCARCE * terms.hold:
             return -1
-        arms = range(len(self.arms)) if allowed is None else allowed
+        arms = range(len(self.labels)) if allowed is None else allowed
         waiting = self._waiting if self.waiting is None else self.waiting
         return earned.funding_arm(terms.value, arms, waiting())
 

@@ -22,6 +22,7 @@ from surefoot.agents.funding import Earnings
 from surefoot.agents.gencb import GenCB
 from surefoot.agents.plain import Plain
 from surefoot.agents.play import Choice, Play, Reason
+from surefoot.agents.tally import Tally
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
 from surefoot.kernels.policy import POLICIES
@@ -52,7 +53,7 @@ def save(agent: Agent, path: str | PathLike[str]) -> None:
     if target.is_dir() or not target.parent.is_dir():
         raise InvalidInput(f"path = {target} must name a file in a folder that exists")
     try:
-        text = _canonical(agent_to_json(agent))
+        text = _canonical({**agent_to_json(agent), "tally": agent.tally.state(agent)})
     except (RecursionError, ValueError) as error:
         if isinstance(error, InvalidInput):
             raise
@@ -159,7 +160,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
             "kind": kind,
             "config": _said(policy.config(), kind) if ours else None,  # type: ignore[attr-defined]
             **({} if ours else _own_settings(policy)),
-            "arms": list(agent.arms),
+            "arms": list(agent.labels),
             "state": to_json(policy.state(), f"state() of {kind}"),
         },
         "turns": agent.turns,
@@ -264,12 +265,16 @@ def go_on(agent: Agent, body: JsonObject) -> None:
     agent.turns, agent.paused = body["turns"], body["paused"]
     agent.draws = Draws(*body.get("draws", ()))
     if agent.earned is not None and "earned" in body:  # a ledger's opening lacks it
-        agent.earned = _earned(body["earned"], len(agent.arms))
+        agent.earned = _earned(body["earned"], len(agent.labels))
     agent.faults, agent.last_fault = body.get("faults", (0, None))
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
+    if "tally" in body:
+        agent.tally = Tally.restored(body["tally"])
+    else:  # saved before it was kept: it counts from here
+        agent.tally.since = agent.books.plays.next_id
     if agent.counts_open:
         open_plays.restored(agent, body.get("lapsed"), own)
 

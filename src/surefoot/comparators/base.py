@@ -57,7 +57,7 @@ class Comparator(Agent):
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of the floor."""
-        return {"arms": list(self.arms), **self.settings}
+        return {"arms": list(self.labels), **self.settings}
 
     def select(
         self, context: Any = None, allowed: Iterable[Label] | None = None, default: Any = None

@@ -107,7 +107,7 @@ class CLUCB2(ByEllipsoid):
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         best, score = self.bounds.peek(self.turns + 1, allowed, context)
-        arms = range(len(self.arms)) if allowed is None else allowed
+        arms = range(len(self.labels)) if allowed is None else allowed
         proved, due = self._proofs(arms, context), self._due(terms)
         safe = [arm for arm, units in proved.items() if units >= due]
         if not safe:

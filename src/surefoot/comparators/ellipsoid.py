@@ -117,7 +117,7 @@ class ByEllipsoid(Comparator):
 
     def config(self) -> JsonObject:
         """Settings, but for those of the floor."""
-        return {self.rows: self.bounds.features, "labels": list(self.arms), **self.settings}
+        return {self.rows: self.bounds.features, "labels": list(self.labels), **self.settings}
 
     def _proved(self, action: Action, context: Any) -> int:
         return self._units(self.bounds.pledge(action, context))

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from surefoot._exact import shown
@@ -80,6 +80,14 @@ class Plays:
             self._order.append(play)
             if len(self._order) > self.keep:
                 del self._closed[self._order.popleft()]
+
+    def rewards(self, plays: Sequence[int]) -> list[int | None]:
+        """What these plays were told to have paid; None too where that is kept no longer."""
+        try:
+            return [record.reward for record in map(self._closed.__getitem__, plays)]
+        except KeyError:  # some wait for an operator, or were closed too long ago
+            found = [self._live.get(play) or self._closed.get(play) for play in plays]
+            return [None if record is None else record.reward for record in found]
 
     def open_since(self, first: int) -> list[int]:
         """The plays from id ``first`` on that are still open."""

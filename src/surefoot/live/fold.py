@@ -127,15 +127,17 @@ class Fold:
         context = agent.checked_context(asked.context)
         if self.removed:
             allowed = self._allowed(allowed)
-        if allowed is None and agent.arms:
+        if allowed is None and agent.labels:
             return context, None, terms
         return context, agent.candidates(context, allowed), terms
 
     def _allowed(self, allowed: Iterable[Any] | None) -> list[Any]:
         """The arms that may be played: those asked for, without those removed."""
         agent = self.agent
-        numbers = range(len(agent.arms)) if allowed is None else agent.actions.arm_numbers(allowed)
-        return [agent.arms[number] for number in numbers if number not in self.removed]
+        numbers = (
+            range(len(agent.labels)) if allowed is None else agent.actions.arm_numbers(allowed)
+        )
+        return [agent.labels[number] for number in numbers if number not in self.removed]
 
     def _proposal(
         self, play: Play, asked: Request, candidates: list[int] | None, now: int
@@ -284,14 +286,14 @@ class Fold:
 
     def lacks(self, labels: Iterable[Any]) -> bool:
         """Whether adding some arms changes anything; InvalidInput if they cannot be added."""
-        new = unknown(self.agent.arms, labels)
+        new = unknown(self.agent.labels, labels)
         if new:
             grown(self.agent.policy, new)
         return bool(new) or not self.removed.isdisjoint(self.agent.actions.arm_numbers(labels))
 
     def _add(self, labels: list[Any]) -> None:
         agent = self.agent
-        new = unknown(agent.arms, labels)
+        new = unknown(agent.labels, labels)
         there = [label for label in labels if label not in new]
         self.removed -= set(agent.actions.arm_numbers(there))
         if not new:

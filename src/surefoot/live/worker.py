@@ -403,7 +403,7 @@ class Worker:
         if found is None or self._lease is None or local is None:
             return None
         play = local.open_play(found[1])
-        if not play.number < (len(local.agent.arms) or inf):
+        if not play.number < (len(local.agent.labels) or inf):
             return None  # an arm that came after this lease
         unsure = found[0].state == "expired" and play.missing is not None
         return Known(found[0], play, None, unsure)

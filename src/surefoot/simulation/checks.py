@@ -228,8 +228,8 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
             "leave 64 bits; give its floor fewer places, or none"
         )
-    rows = not agent.arms and agent.actions.numbered and has_contexts(environment)
-    if not agent.arms and not rows:
+    rows = not agent.labels and agent.actions.numbered and has_contexts(environment)
+    if not agent.labels and not rows:
         raise InvalidInput(
             f"{who} plays points, or rows of a context; simulate needs one with a list of arms, "
             "as the environment has one"
@@ -239,9 +239,9 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} plays {_KINDS[agent.actions.semi_bandit]}, the environment pays "
             f"{_KINDS[not agent.actions.semi_bandit]}"
         )
-    if len(agent.arms) != environment.n_arms and not rows:
+    if len(agent.labels) != environment.n_arms and not rows:
         raise InvalidInput(
-            f"{who} has {len(agent.arms)} arms, the environment {environment.n_arms}; "
+            f"{who} has {len(agent.labels)} arms, the environment {environment.n_arms}; "
             "the default is not counted in either"
         )
     if agent.account.plays or agent.turns or agent.paused:

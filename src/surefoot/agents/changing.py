@@ -1,0 +1,78 @@
+"""How the floor of an agent changes while it runs."""
+
+from __future__ import annotations
+
+from typing import Any, ClassVar
+
+from surefoot._exact import exact_range, shown
+from surefoot._types import Number
+from surefoot.agents.tally import Tally
+from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors import Books, Floor
+from surefoot.policies.base import Policy
+
+
+class Changing:
+    """The part of an agent that changes its floor for the plays to come."""
+
+    asking: bool
+    books: Books
+    builds_policy: ClassVar[bool]
+    floor: Floor
+    measured: bool
+    policy: Policy
+    tally: Tally
+    unit_rewards: bool
+
+    def change(self, **settings: Any) -> None:
+        """Change the floor for the plays to come; each play keeps what it was decided with.
+
+        ``settings``: default, alpha, reward_range, against, target or checkpoint, as RewardFloor
+        takes them. Raises InvalidInput for what cannot change, and PlayConflict where it cannot now
+        (checkpoints): a mean-variance floor cannot, nor the range by which a policy for [0, 1] has
+        learned.
+
+        >>> from surefoot import GenCB, RewardFloor, UCB1
+        >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
+        >>> agent.change(default=0.6, alpha=0.1)
+        >>> agent.floor.terms().floor
+        540000000
+        """
+        books = self._changeable()
+        if self.unit_rewards and "reward_range" in settings:
+            learned = self.floor.reward_range
+            if exact_range(settings["reward_range"]) != learned:
+                raise InvalidInput(
+                    f"reward_range = {shown(settings['reward_range'])} cannot change: "
+                    f"{type(self.policy).__name__} has learned on the scale ({learned[0]}, "
+                    f"{learned[1]}); start a new agent"
+                )
+        books.change(**settings)
+        self.floor = books.floor
+        if (books.low, books.high) != (self.tally.low, self.tally.high):
+            agent: Any = self
+            self.tally.restart(agent)
+
+    def add_reserve(self, amount: Number) -> None:
+        """Let ``amount`` more be lost from now on."""
+        books = self._changeable()
+        books.add_reserve(amount)
+        self.floor = books.floor
+
+    def withdraw_reserve(self, amount: Number) -> None:
+        """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
+        books = self._changeable()
+        books.withdraw_reserve(amount)
+        self.floor = books.floor
+
+    def _changeable(self) -> Books:
+        if self.asking:
+            raise PlayConflict(
+                "this agent's policy is choosing under the floor as it stands; change it when "
+                "select() has returned"
+            )
+        if self.builds_policy or not self.measured:
+            raise InvalidInput(
+                f"{type(self).__name__} keeps no account whose floor could change; start a new one"
+            )
+        return self.books

@@ -1,0 +1,61 @@
+"""What an agent can say of its arms while it runs."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any
+
+from surefoot._types import Number
+from surefoot.agents.tally import ArmStanding, Tally, checked_delta
+from surefoot.errors import InvalidInput
+
+if TYPE_CHECKING:
+    from surefoot.agents.agent import Agent
+
+
+class Evidence:
+    """The part of an agent that keeps what its arms have paid."""
+
+    tally: Tally
+
+    def arms(self, delta: Number = 0.05) -> tuple[ArmStanding, ...]:
+        """How each arm stands: its plays, what they paid on average, and what is sure of its mean.
+
+        One row for each arm and, once it was played, one for the default. low..high holds the
+        arm's mean with probability 1 - ``delta`` at every moment at once, however often it is
+        looked at and whatever the policy chose; ``delta`` is each arm's own: for a statement on
+        all of n arms give delta/n. Source: the odds sequence, ``surefoot.floors.odds``, with
+        delta/2 for each end; ours.
+
+        Rewards count in the order of the decisions: what was told of a play waits for the arm's
+        earlier plays. A play that expired counts as r_max to the upper end and r_min to the lower;
+        so does a default play reported without its reward. A reward outside the range counts as
+        the end. Raises InvalidInput for a policy that does not play single arms.
+
+        >>> from surefoot import Plain, UCB1
+        >>> agent = Plain(UCB1(arms=["blue", "green"]), seed=0)
+        >>> for _ in range(200):
+        ...     play = agent.select()
+        ...     _ = agent.update(play, reward=play.arm == "green")
+        >>> blue, green = agent.arms()
+        >>> green.plays, green.mean, green.share, round(green.low, 2), green.high
+        (185, 1.0, 0.925, 0.95, 1.0)
+
+        Holds when: the arm's mean is constant, rewards lie in the range, and neither voids nor
+        fall-backs depend on what the play would have paid. Does not hold when: contexts,
+        ``allowed`` or defaults of single plays pick what is played: then there is no interval, and
+        ``why`` says so; or the arms drift.
+        """
+        agent: Any = self
+        given = checked_delta(delta)
+        if not agent.labels or not agent.actions.numbered:
+            raise InvalidInput(
+                f"arms() tells of single arms, and {type(agent.policy).__name__} plays super arms, "
+                "points or rows of a context; use account"
+            )
+        return self.tally.standings(agent, given)
+
+    def _expired(self, number: int) -> None:
+        """Note that an exploration expired."""
+        agent: Agent = self  # type: ignore[assignment]
+        if number in agent.open_plays:
+            self.tally.lose(agent, agent.open_plays[number][0])

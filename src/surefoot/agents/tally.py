@@ -1,0 +1,351 @@
+"""What each arm of one agent has paid, and what is sure of its mean at every moment.
+
+A play feeds the odds sequence (``floors.odds``) of its arm in the order of the decisions, once all
+earlier plays of that arm are closed. One that expired counts as the worst for either end, and what
+it paid after all counts in the mean alone. Void plays and fall-backs are left out. So the choice of
+the arm may depend on all rewards before; what must not be is that something else picks the plays:
+once a play was given a context, ``allowed`` or a default of its own, there are no intervals.
+
+Reports are only noted, and taken in many at a time: most of what a play costs is saved.
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Iterable
+from fractions import Fraction
+from itertools import chain
+from operator import itemgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+from surefoot._exact import exact, shown
+from surefoot._types import JsonObject, Number
+from surefoot.agents.play import Play, Reason
+from surefoot.errors import InvalidInput
+from surefoot.floors.odds import Sequence
+
+if TYPE_CHECKING:
+    from surefoot.agents.agent import Agent
+
+LAST = 1_000
+"""The plays that ``ArmStanding.share`` is of."""
+LIMIT, MOST = 1_024, 50_000
+"""How many reports are noted before they are taken in; more where more plays are open."""
+DISTINCT = 2_048
+"""How many different rewards are counted before they are multiplied into the sequences."""
+BEHIND = 4_096
+"""How many closed plays may wait behind an open one, and 4 more for each that is open."""
+FORCED = frozenset({Reason.SLACK_SHORT, Reason.PAUSED, Reason.SAVING_UP})
+"""Default plays that no context has picked."""
+CONTEXTS = "contexts pick the plays"
+ALLOWED = "allowed picks the plays"
+DEFAULTS = "defaults of single plays pick them"
+UNTOLD = "no reward of the default was told"
+
+DEFAULT, CHOSEN = -1, -2
+"""The default where arms have their numbers, and by choice, where that is no draw of its mean."""
+Row = tuple[int, int, int | None]
+"""A closed play: its id, its arm, and what it paid in units; None: that never came."""
+
+
+class ArmStanding(NamedTuple):
+    """How one arm stands, see ``Agent.arms``."""
+
+    arm: Any
+    """As the user named it; None: the default."""
+    plays: int
+    """How many plays were made of it, open ones too."""
+    open: int
+    """How many of them wait for their reward."""
+    told: int
+    """How many rewards were told."""
+    mean: float | None
+    """The mean of those; None before the first."""
+    share: float
+    """Its share of the last 1,000 plays."""
+    low: float | None
+    """The interval that holds the arm's mean at every moment; None where there is none."""
+    high: float | None
+    why: str | None = None
+    """Why there is no interval."""
+
+
+class Paid:
+    """What one arm has paid: how many rewards, their sum, and the plays without one."""
+
+    __slots__ = ("lost", "told", "total")
+
+    def __init__(self, told: int = 0, total: int = 0, lost: int = 0) -> None:
+        self.told, self.total, self.lost = told, total, lost
+
+    def take(self, x: int | None, count: int) -> None:
+        """The same end of so many plays."""
+        if x is None:
+            self.lost += count
+        else:
+            self.told += count
+            self.total += x * count
+
+
+class Tally:
+    """The evidence of one agent on its arms.
+
+    Memory is bounded by the number of arms and of open plays.
+    """
+
+    def __init__(self, low: int, high: int) -> None:
+        self.low, self.high = low, high
+        self.since = 0
+        """The first play that feeds the sequences: they begin anew when the range changes."""
+        self.log: list[Play] = []
+        """Plays that were told, not taken in yet."""
+        self.untold: list[Play] = []
+        """Default plays that were reported without a reward, not taken in yet."""
+        self.limit = LIMIT
+        self.ended: list[Row] = []
+        """Plays that expired, not taken in yet."""
+        self.lost = set[int]()
+        """Plays that count as lost and may still be told."""
+        self.behind: list[Row] = []
+        """Closed plays of arms of which an earlier one is open."""
+        self.pending: Counter[tuple[int, int | None]] = Counter()
+        """How often which arm paid what, of plays that feed."""
+        self.paid: dict[int, Paid] = {}
+        self.sequences: dict[int, Sequence] = {}
+        self.recent: dict[int, int] = {}
+        """The arm of each closed play among the last ones."""
+        self.picked: str | None = None
+
+    def pick(self, agent: Agent, context: Any, allowed: Any) -> None:
+        """A play was given a context, some arms only, or a default of its own."""
+        if self.picked is None:
+            self.fold(agent)  # what was told before was picked by nothing
+            given = CONTEXTS if context is not None else ALLOWED if allowed is not None else None
+            self.picked = given or DEFAULTS
+
+    def lose(self, agent: Agent, play: Play) -> None:
+        """A play expired."""
+        self.ended.append((play.id, self._place(agent, play), None))
+        self.lost.add(play.id)
+
+    def leave_out(self, play: Play, void: bool) -> None:
+        """A play was void, or the default was played in its place."""
+        self.lost.discard(play.id)
+        if play.index < 0 and not void:
+            self.untold.append(play)
+
+    def fold(self, agent: Agent) -> None:
+        """Take in what was noted."""
+        log, plays = self.log + self.untold, agent.books.plays
+        numbers = list(map(itemgetter(0), log))
+        if self.picked is None and agent.labels:
+            places = list(map(itemgetter(2), log))
+        else:
+            places = [self._place(agent, play) for play in log]
+        paid = plays.rewards(numbers[: len(self.log)]) + [None] * len(self.untold)
+        self.log.clear()
+        self.untold.clear()
+        self.recent.update(zip(numbers, places, strict=True))
+        bound = plays.next_id - LAST
+        self.recent = {number: place for number, place in self.recent.items() if number >= bound}
+        if self.ended or self.lost or self.behind or self.since or agent.open_plays:
+            self._in_order(agent, zip(numbers, places, paid, strict=True))
+        else:
+            self.pending.update(zip(places, paid, strict=True))
+        if len(self.pending) > DISTINCT:
+            self._settle()
+        self.limit = min(max(LIMIT, len(agent.open_plays)), MOST)
+
+    def _place(self, agent: Agent, play: Play) -> int:
+        """The arm's number; the default's where something else may have picked it is another."""
+        if play.index >= 0:
+            return play.index if agent.labels else 0
+        if self.picked is None or (play.reason in FORCED and agent.floor.default is not None):
+            return DEFAULT
+        return CHOSEN
+
+    def _in_order(self, agent: Agent, noted: Iterable[Row]) -> None:
+        """Take in rows of arms of which some play may be open, or may have been counted lost."""
+        rows = [*self.behind]
+        for row in chain(self.ended, noted):
+            late = row[0] in self.lost and row[2] is not None
+            if late:  # it counted as lost, and its mean alone takes what it paid
+                self.lost.discard(row[0])
+                self._paid(row[1]).lost -= 1
+            if late or row[0] < self.since:
+                self._paid(row[1]).take(row[2], 1)
+            else:
+                rows.append(row)
+        self.ended.clear()
+        rows.sort(key=itemgetter(0))
+        heads = self._heads(agent)
+        excess = len(rows) - BEHIND - 4 * len(heads)
+        if excess > 0:
+            given_up = [row for row in heads if row[0] < rows[excess][0]]
+            self.lost.update(number for number, _ in given_up)
+            rows += [(number, place, None) for number, place in given_up]
+            rows.sort(key=itemgetter(0))
+            heads = heads[len(given_up) :]
+        first = {place: number for number, place in reversed(heads)}
+        self.behind = []
+        for row in rows:
+            if row[0] >= first.get(row[1], math.inf):
+                self.behind.append(row)
+            else:
+                self.pending[row[1:]] += 1
+
+    def _heads(self, agent: Agent) -> list[tuple[int, int]]:
+        """The plays that others may have to wait for: id and arm, in the order of decisions."""
+        return [
+            (number, self._place(agent, play))
+            for number, (play, _) in agent.open_plays.items()
+            if number >= self.since and number not in self.lost
+        ]
+
+    def _paid(self, place: int) -> Paid:
+        return self.paid.setdefault(place, Paid())
+
+    def _settle(self) -> None:
+        """Multiply what was counted into the sequences."""
+        for place, counts in self.by_arm().items():
+            for x, count in counts.items():
+                self._paid(place).take(x, count)
+            if place != CHOSEN:
+                self.sequences.setdefault(place, Sequence(self.low, self.high)).take_counts(counts)
+        self.pending.clear()
+
+    def by_arm(self) -> dict[int, dict[int | None, int]]:
+        """What is pending: how often each arm paid what."""
+        counted: dict[int, dict[int | None, int]] = {}
+        for (place, x), count in self.pending.items():
+            counted.setdefault(place, {})[x] = count
+        return counted
+
+    def restart(self, agent: Agent) -> None:
+        """The range of rewards changed: the sequences begin anew with the plays to come."""
+        self.fold(agent)
+        self._settle()
+        for _, place, x in self.behind:
+            self._paid(place).take(x, 1)
+        self.behind = []
+        self.sequences.clear()
+        self.low, self.high = agent.books.low, agent.books.high
+        self.since = agent.books.plays.next_id
+
+    def standings(self, agent: Agent, delta: Fraction) -> tuple[ArmStanding, ...]:
+        """One row for each arm, and one for the default where it was played."""
+        self.fold(agent)
+        view = _View(self, agent, delta)
+        rows = [view.standing(number, label) for number, label in enumerate(agent.labels)]
+        if agent.books.default_plays:
+            rows.append(view.standing(DEFAULT, None))
+        return tuple(rows)
+
+    def state(self, agent: Agent) -> JsonObject:
+        """JSON-able state; takes in what was noted."""
+        self.fold(agent)
+        counted = sorted(
+            self.pending.items(), key=lambda row: (row[0][0], row[0][1] is None, row[0][1] or 0)
+        )
+        return {
+            "range": [self.low, self.high, self.since],
+            "lost": sorted(self.lost),
+            "behind": [list(row) for row in self.behind],
+            "pending": [[*key, count] for key, count in counted],
+            "paid": [[k, one.told, one.total, one.lost] for k, one in sorted(self.paid.items())],
+            "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
+            "recent": [list(row) for row in sorted(self.recent.items())],
+            "picked": self.picked,
+        }
+
+    @classmethod
+    def restored(cls, state: JsonObject) -> Tally:
+        """The inverse of ``state``."""
+        low, high, since = state["range"]
+        tally = cls(low, high)
+        tally.since = since
+        tally.lost = set(state["lost"])
+        tally.behind = [(number, place, x) for number, place, x in state["behind"]]
+        tally.pending = Counter({(place, x): count for place, x, count in state["pending"]})
+        tally.paid = {place: Paid(*numbers) for place, *numbers in state["paid"]}
+        tally.sequences = {place: Sequence.restored(one) for place, one in state["sequences"]}
+        tally.recent = dict(state["recent"])
+        tally.picked = state["picked"]
+        return tally
+
+
+class _View:
+    """What is read from a tally at one moment."""
+
+    def __init__(self, tally: Tally, agent: Agent, delta: Fraction) -> None:
+        self.tally, self.agent, self.delta = tally, agent, delta
+        self.counts = tally.by_arm()
+        self.heads = Counter(max(place, DEFAULT) for _, place in tally._heads(agent))
+        bound = agent.books.plays.next_id - LAST
+        made = dict(tally.recent)
+        for number, (play, _) in agent.open_plays.items():
+            if number >= bound:
+                made[number] = play.index
+        self.window = Counter(max(place, DEFAULT) for place in made.values())
+
+    def standing(self, place: int, label: Any) -> ArmStanding:
+        """The row of one arm."""
+        paid, window = self._paid(place), self.window
+        unit = Fraction(self.agent.floor.unit.decimal(1))
+        mean = float(Fraction(paid.total, paid.told) * unit) if paid.told else None
+        why, low, high = self._why(place, paid), None, None
+        if why is None:
+            below, above = self._sequence(place).ends(self.delta / 2, self.delta / 2)
+            low, high = float(below * unit), float(above * unit)
+        waits = self.heads[place]
+        return ArmStanding(
+            label, paid.told + paid.lost + waits, waits, paid.told, mean,
+            window[place] / (window.total() or 1), low, high, why,
+        )  # fmt: skip
+
+    def _paid(self, place: int) -> Paid:
+        """What an arm has paid, plays that feed no sequence yet counted in."""
+        places = (DEFAULT, CHOSEN) if place == DEFAULT else (place,)
+        paid = Paid()
+        for one in places:
+            past = self.tally.paid.get(one, Paid())
+            paid.told, paid.total = paid.told + past.told, paid.total + past.total
+            paid.lost += past.lost
+            for x, count in self.counts.get(one, {}).items():
+                paid.take(x, count)
+        for _, of, x in self.tally.behind:
+            if of in places:
+                paid.take(x, 1)
+        return paid
+
+    def _why(self, place: int, paid: Paid) -> str | None:
+        """Why an arm has no interval; None: it has one."""
+        if place != DEFAULT:
+            return self.tally.picked
+        if self.agent.floor.default is None:
+            return DEFAULTS
+        return None if paid.told else UNTOLD
+
+    def _sequence(self, place: int) -> Sequence:
+        tally = self.tally
+        kept = tally.sequences.get(place)
+        sequence = Sequence(tally.low, tally.high) if kept is None else kept.copied()
+        sequence.take_counts(self.counts.get(place, {}))
+        return sequence
+
+
+def _by_arm_and_reward(row: tuple[tuple[int, int | None], int]) -> tuple[int, bool, int]:
+    (place, x), _ = row
+    return place, x is None, x or 0
+
+
+def checked_delta(delta: Number) -> Fraction:
+    """The probability with which a statement may fail, if it is one."""
+    given = Fraction(exact(delta, "delta"))
+    if not 0 < given < 1:
+        raise InvalidInput(
+            f"delta = {shown(delta)} must lie strictly between 0 and 1, e.g. 0.05; it is the "
+            "probability with which an interval may fail"
+        )
+    return given
