@@ -2,7 +2,8 @@
 
 A Python block is a doctest if it has prompts and a program if not; the blocks of a page share
 their names. In a console block each line after `$ ` is a command of ours, run in this process;
-what follows is its output, or nothing. A block of any other language has to be named here.
+what follows is its output, or nothing. A block whose first line is a comment with the name of a
+file, as `# shop.toml`, is that file. A block of any other language has to be named here.
 """
 
 import contextlib
@@ -19,6 +20,7 @@ from unittest import mock
 
 FENCE = re.compile(r"^```([^\n]*)\n(.*?)^```[^\S\n]*$", re.MULTILINE | re.DOTALL)
 ONLY_SHOWN = {"text", "sh", "json"}
+FILE = re.compile(r"# (\w+\.(?:toml|py))\n")
 ANSI = re.compile(r"\x1b\[[0-9;]*m")
 FLAGS = doctest.ELLIPSIS | doctest.NORMALIZE_WHITESPACE
 
@@ -42,7 +44,9 @@ def run(page: Path) -> int:
     names: dict[str, object] = {"__name__": page.stem}
     ran = 0
     for block in blocks(page):
-        if block.language == "python":
+        if named := FILE.match(block.text):
+            Path(named[1]).write_text(block.text, encoding="utf-8")
+        elif block.language == "python":
             python(page, block, names)
         elif block.language == "console":
             console(page, block)

@@ -115,7 +115,7 @@ def test_options_repeat_and_k_may_be_a_capital(tmp_path):
     summary = json.loads(done.stdout)
     pairs = [(panel["K"], panel["alpha"]) for panel in summary["panels"]]
     assert pairs == [(2, 0.1), (2, 0.2), (3, 0.1), (3, 0.2)]
-    assert "4 of 4 runs" in done.stderr
+    assert '"done": 4, "total": 4' in done.stderr
     assert summary["seed"] == 5
 
 

@@ -7,46 +7,32 @@ the command is: ``surefoot --help`` imports no panel.
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterator
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 from typer.core import TyperGroup
 
-from surefoot._types import JsonObject
 from surefoot.cli._better import better
 from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
-from surefoot.cli._terminal import (
-    drawing,
-    echo_json,
-    show_table,
-    spread,
-    table_of,
-    tell,
-    tell_stopped,
-    telling,
-    watch,
+from surefoot.cli._study_files import new, run, show
+from surefoot.cli._study_runs import (
+    Asked,
+    DryRun,
+    Out,
+    Overwrite,
+    Resume,
+    Theory,
+    carry_through,
 )
 
 if TYPE_CHECKING:
     from surefoot.study.panel import Panel
-    from surefoot.study.results import Store
 
-AXES = ("K", "d", "alpha", "rho")
-ALL, BETTER = "all", "better"
-
-Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
-Resume = Annotated[
-    bool,
-    typer.Option("--resume", help="Go on with the study in the folder; only --runs may differ."),
-]
-Overwrite = Annotated[
-    bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
-]
-Theory = Annotated[
-    bool, typer.Option("--theory", help="Draw the regret bounds, and predict the default plays.")
-]
+ALL = "all"
+PAPERS = ("cmab", "clb", "cccb", "mv", ALL)
+"""The commands whose options are fields of panels."""
 
 
 class Studies(TyperGroup):
@@ -55,7 +41,7 @@ class Studies(TyperGroup):
     def resolve_command(self, ctx: Any, args: list[str]) -> Any:
         """Find a command, and add the options of its panels."""
         name, command, rest = super().resolve_command(ctx, args)
-        if name and command and name != BETTER:
+        if name in PAPERS and command:
             maker = Commands(add_completion=False)
             maker.command()(_with_fields(name))
             made = typer.main.get_command(maker)
@@ -65,7 +51,7 @@ class Studies(TyperGroup):
 
 app = Commands(cls=Studies)
 app.callback(invoke_without_command=True)(
-    help_of_group("Run the paper's experiments and draw its figures.")
+    help_of_group("Run the paper's experiments, or a study file of your own, and draw figures.")
 )
 
 
@@ -164,7 +150,10 @@ def everything() -> None:
     """
 
 
-app.command(BETTER)(better)
+app.command("better")(better)
+app.command("run")(run)
+app.command("new")(new)
+app.command("show")(show)
 
 
 def _with_fields(problem: str) -> Callable[..., None]:
@@ -187,26 +176,16 @@ def _with_fields(problem: str) -> Callable[..., None]:
         overwrite: Overwrite = False,
         workers: Workers = None,
         theory: Theory = False,
+        dry_run: DryRun = False,
         as_json: AsJson = False,
         **changes: Any,
     ) -> None:
-        from surefoot.study.experiment import run_study, write_study
-        from surefoot.study.files import to_json
-        from surefoot.study.results import Store, asked_for
+        from surefoot.study.results import asked_for
         from surefoot.study.sweep import Sweep, paper
 
         sweep = Sweep.of(*paper()) if problem == ALL else Sweep.of(usual)
         sweep = asked_for(out, sweep, resume=resume, **changes)
-        store = Store(out, sweep, resume=resume, overwrite=overwrite, theory=theory)
-        if resume and not store.begun:
-            tell(f"nothing to resume in {out}; starting afresh")
-        total, stopped = watch(run_study(store, workers))
-        _tell_kept(store, total, stopped)
-        with drawing(len(sweep.panels), "panels") as drawn:
-            summary = write_study(store, drawn)
-        echo_json(to_json(summary)) if as_json else _show(summary, out)
-        if stopped:
-            raise typer.Exit(130)
+        carry_through(sweep, Asked(out, resume, overwrite, workers, theory, dry_run, as_json))
 
     own = inspect.signature(command, eval_str=True)
     every = [*(_option(usual, name) for name in fields), *own.parameters.values()][:-1]
@@ -225,71 +204,3 @@ def _option(panel: Panel, name: str) -> inspect.Parameter:
     return inspect.Parameter(
         name, inspect.Parameter.KEYWORD_ONLY, default=None, annotation=Annotated[kind, option]
     )
-
-
-def _tell_kept(store: Store, total: int, stopped: bool) -> None:
-    """What of the study is in its folder, where that is not what one has just asked for."""
-    if stopped:
-        tell_stopped(store.done, total, store.folder)
-    elif store.begun:
-        tell(f"{store.folder} held this study already; its finished runs are kept")
-        if store.kept > total:
-            way = "--resume without --runs goes on with all"
-            tell(f"{store.kept} runs are kept, {total} shown; {way}")
-
-
-@telling()
-def _show(summary: JsonObject, out: Path) -> None:
-    """The verdicts summed up, and the summary as one table a panel, on stdout."""
-    from rich.console import Console
-
-    from surefoot.study.numbers import brief
-    from surefoot.study.verdict import EACH, tally
-
-    panels = summary["panels"]
-    if not panels:
-        return
-    several = len({panel["problem"] for panel in panels}) > 1
-    console = Console(highlight=False, soft_wrap=True)
-    found = [claim["holds"] for panel in panels for claim in panel["claims"]]
-    console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
-    for panel in panels:
-        title = f"{panel['problem'].upper()}, " if several else ""
-        place = ", ".join(f"{axis} = {panel[axis]}" for axis in AXES if axis in panel)
-        console.print(
-            f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
-            f"{panel['horizon']:,} plays, baseline regret {brief(panel['baseline_regret'])}"
-        )
-        heads = ("regret", "default plays", "plays below\nthe floor", "least slack")
-        table = table_of("", heads, edge=False)
-        for agent in panel["agents"]:
-            cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
-            slack = brief(agent["minimum_slack"]["min"])
-            table.add_row(agent["name"], *map(_spread, cells), slack)
-        show_table(console, table)
-        for line in _unproved(panel):
-            console.print(line, markup=False)
-    console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
-    console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
-    console.print(f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False)
-
-
-def _unproved(panel: JsonObject) -> Iterator[str]:
-    """A line for each claim that does not hold or is not decided; one for all, if runs lack."""
-    from surefoot.study.verdict import few
-
-    scarce = few(panel["runs"])
-    for claim in panel["claims"]:
-        if claim["holds"] is False:
-            yield f"does not hold here: {claim['claim']} ({claim['found']})"
-        elif claim["holds"] is None and not scarce:
-            yield f"not decided: {claim['claim']} ({claim['found']})"
-    if scarce:
-        yield f"not decided: {scarce}"
-
-
-def _spread(values: dict[str, float]) -> str:
-    from surefoot.study.numbers import brief
-
-    mean, *ends = spread(values, brief).split("\n")
-    return f"{mean}\n" + "".join(f"[dim]{end}[/]" for end in ends)

@@ -182,14 +182,14 @@ def _tell_steps(steps: Iterator[tuple[str, int, int]], pace: _Pace, *, as_json: 
                 short = {"rate": rate and round(rate, 3), "left": left and round(left, 1)}
                 tell(json.dumps({"doing": doing, "done": done, "total": total, **short}))
             else:
-                end = "" if left is None else f"; {rate:.3g} a second, {_lasting(left)} left"
+                end = "" if left is None else f"; {rate:.3g} a second, {lasting(left)} left"
                 tell(f"{doing}: {done} of {total} runs{end}")
 
 
-def _lasting(seconds: float) -> str:
+def lasting(seconds: float) -> str:
     """A time, in the two units that matter.
 
-    >>> _lasting(59.6), _lasting(125), _lasting(7_300), _lasting(200_000)
+    >>> lasting(59.6), lasting(125), lasting(7_300), lasting(200_000)
     ('1 min', '2 min 5 s', '2 h 1 min', '2 d 7 h')
     """
     units = (("d", 86_400), ("h", 3_600), ("min", 60), ("s", 1))

@@ -1,0 +1,209 @@
+"""From the options of a study to its files: what every command of a study does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, NamedTuple
+
+import typer
+
+from surefoot._types import JsonObject
+from surefoot.cli._terminal import (
+    drawing,
+    echo_json,
+    lasting,
+    show_table,
+    spread,
+    table_of,
+    tell,
+    tell_stopped,
+    telling,
+    watch,
+)
+
+if TYPE_CHECKING:
+    from surefoot.study.forecast import Forecast
+    from surefoot.study.results import Store
+    from surefoot.study.sweep import Sweep
+
+Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
+Resume = Annotated[
+    bool,
+    typer.Option("--resume", help="Go on with the study in the folder; only --runs may differ."),
+]
+Overwrite = Annotated[
+    bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
+]
+Theory = Annotated[
+    bool, typer.Option("--theory", help="Draw the regret bounds, and predict the default plays.")
+]
+DryRun = Annotated[
+    bool,
+    typer.Option(
+        "--dry-run", help="Check all, foretell plays, bytes and time from short runs, and stop."
+    ),
+]
+
+
+class Asked(NamedTuple):
+    """What the options of a study ask for, besides its settings."""
+
+    out: Path
+    resume: bool
+    overwrite: bool
+    workers: int | None
+    theory: bool
+    dry_run: bool
+    as_json: bool
+
+
+def carry_through(sweep: Sweep, asked: Asked) -> None:
+    """Do the runs of a study that are missing, draw and tell what all of them show."""
+    from surefoot.study.experiment import run_study, write_study
+    from surefoot.study.files import probe, to_json
+    from surefoot.study.results import Store
+
+    out = asked.out
+    store = Store(out, sweep, resume=asked.resume, overwrite=asked.overwrite, theory=asked.theory)
+    probe(out)
+    if asked.dry_run:
+        _foretell(store, asked)
+        return
+    if asked.resume and not store.begun:
+        tell(f"nothing to resume in {out}; starting afresh")
+    total, stopped = watch(run_study(store, asked.workers), as_json=asked.as_json)
+    _tell_kept(store, total, stopped)
+    with drawing(len(sweep.panels), "panels") as drawn:
+        summary = write_study(store, drawn)
+    echo_json(to_json(summary)) if asked.as_json else _show(summary, sweep, out)
+    if stopped:
+        raise typer.Exit(130)
+
+
+def _foretell(store: Store, asked: Asked) -> None:
+    """Time short runs, and tell what the study will take."""
+    from surefoot.study.files import to_json
+    from surefoot.study.forecast import Forecast, forecast
+
+    for said in forecast(store, asked.workers):
+        if isinstance(said, Forecast):
+            if asked.as_json:
+                echo_json(to_json(said.summary()))
+            else:
+                _show_forecast(said, store.folder)
+        else:
+            tell("compiling the engine for this machine, once")
+
+
+SHOWN = 20
+"""Plans that a forecast has a row for; of more, the total alone."""
+
+
+@telling()
+def _show_forecast(found: Forecast, out: Path) -> None:
+    from rich.console import Console
+
+    console = Console(highlight=False, soft_wrap=True)
+    total = found.total
+    rows = [total] if not 1 < len(found.lines) <= SHOWN else [*found.lines, total]
+    table = table_of("", ("panels", "runs", "plays", "on disk", "time"), edge=False)
+    for line in rows:
+        time = lasting(line.seconds / found.workers)
+        table.add_row(
+            line.name, f"{line.panels:,}", f"{line.runs:,}", f"{line.plays:,}", _sized(line.bytes),
+            f"{'' if line.timed == 'whole' else 'about '}{time}",
+        )  # fmt: skip
+    show_table(console, table)
+    done = f"; {found.done:,} runs are there already" if found.done else ""
+    console.print(
+        f"{total.runs:,} runs to do in {out}{done}. Time on {found.workers} "
+        f"worker{'s' if found.workers > 1 else ''}, without figures.",
+        markup=False,
+    )
+    timed = sum(line.timed != "not" for line in found.lines)
+    if total.timed != "whole" and total.runs:
+        console.print(
+            f"An estimate, from the first plays of one run in {timed:,} of {len(found.lines):,} "
+            "plans."
+        )
+
+
+def _sized(size: float) -> str:
+    """Bytes in a unit that suits them.
+
+    >>> _sized(1), _sized(52_345), _sized(7.2e9)
+    ('1 B', '52.3 kB', '7.2 GB')
+    """
+    units = ("B", "kB", "MB", "GB", "TB")
+    power = min(len(units) - 1, max(0, (len(str(round(size))) - 1) // 3))
+    return f"{size / 1000**power:.3g} {units[power]}"
+
+
+def _tell_kept(store: Store, total: int, stopped: bool) -> None:
+    """What of the study is in its folder, where that is not what one has just asked for."""
+    if stopped:
+        tell_stopped(store.done, total, store.folder)
+    elif store.begun:
+        tell(f"{store.folder} held this study already; its finished runs are kept")
+        if store.kept > total:
+            way = "--resume without --runs goes on with all"
+            tell(f"{store.kept} runs are kept, {total} shown; {way}")
+
+
+@telling()
+def _show(summary: JsonObject, sweep: Sweep, out: Path) -> None:
+    """The verdicts summed up, and the summary as one table a panel, on stdout."""
+    from rich.console import Console
+
+    from surefoot.study.numbers import brief
+    from surefoot.study.verdict import EACH, tally
+
+    panels = summary["panels"]
+    if not panels:
+        return
+    several = len({panel["problem"] for panel in panels}) > 1
+    axes = dict.fromkeys(axis for panel in sweep.panels for axis in panel.place)
+    console = Console(highlight=False, soft_wrap=True)
+    found = [claim["holds"] for panel in panels for claim in panel["claims"]]
+    console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
+    for panel in panels:
+        title = f"{panel['problem'].upper()}, " if several else ""
+        place = ", ".join(f"{axis} = {panel[axis]}" for axis in axes if axis in panel)
+        console.print(
+            f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
+            f"{panel['horizon']:,} plays, baseline regret {brief(panel['baseline_regret'])}"
+        )
+        heads = ("regret", "default plays", "plays below\nthe floor", "least slack")
+        table = table_of("", heads, edge=False)
+        for agent in panel["agents"]:
+            cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
+            slack = brief(agent["minimum_slack"]["min"])
+            table.add_row(agent["name"], *map(_spread, cells), slack)
+        show_table(console, table)
+        for line in _unproved(panel):
+            console.print(line, markup=False)
+    console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
+    console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
+    console.print(f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False)
+
+
+def _unproved(panel: JsonObject) -> Iterator[str]:
+    """A line for each claim that does not hold or is not decided; one for all, if runs lack."""
+    from surefoot.study.verdict import few
+
+    scarce = few(panel["runs"])
+    for claim in panel["claims"]:
+        if claim["holds"] is False:
+            yield f"does not hold here: {claim['claim']} ({claim['found']})"
+        elif claim["holds"] is None and not scarce:
+            yield f"not decided: {claim['claim']} ({claim['found']})"
+    if scarce:
+        yield f"not decided: {scarce}"
+
+
+def _spread(values: dict[str, float]) -> str:
+    from surefoot.study.numbers import brief
+
+    mean, *ends = spread(values, brief).split("\n")
+    return f"{mean}\n" + "".join(f"[dim]{end}[/]" for end in ends)
