@@ -149,6 +149,7 @@ def test_dsjson(tmp_path):
     lines = [dangling, decision(), first(_label_cost=0), skipped]
     log = sf.read_log(written(tmp_path, "\n".join(lines)), context=["User.age", "User.vip"])
     assert log.frame.rows() == [(2, 1, 0.8, [30.0, 1.0]), (1, 0, 0.8, [30.0, 1.0])]
+    assert str(log.frame["reward"][1]) == "0.0"
     assert log.place(1).startswith("line 3 of ")
     assert log.notes == (
         "1 lines of log marked _skipLearn are left out",

@@ -241,6 +241,8 @@ def _numbers(column: pl.Series, spelling: Spelling, place: Place, rule: str) -> 
     if not (kind.is_numeric() or kind in (pl.Boolean, pl.Null, pl.String)):
         raise InvalidInput(f"column {column.name!r} of {_whole(place)} holds {kind}; {rule}")
     numbers = _parsed(column, spelling, place, rule) if kind == pl.String else column
+    if kind == pl.Boolean:
+        numbers = numbers.cast(pl.Int64)
     if kind == pl.Float32:  # each stands for its own shortest decimal
         numbers = numbers.cast(pl.String).cast(pl.Float64)
     if numbers.dtype.is_float():

@@ -247,7 +247,7 @@ def _rewards(costs: pl.Series, worst: float, place: Place) -> pl.Series:
             f"{costs.name!r} in {place(row)} is {costs[row]:g}, above --worst-cost {worst:g}; give "
             "the highest cost there can be"
         )
-    return worst - costs.cast(pl.Float64)
+    return pl.Series(worst - costs.cast(pl.Float64).to_numpy())
 
 
 def _parquet(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
