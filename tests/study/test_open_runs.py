@@ -1,13 +1,8 @@
-"""Long runs on disk: a killed one goes on in another process, and nothing else is ever taken up."""
+"""Long runs on disk: what is whole and of this run comes back, and nothing else."""
 
 import hashlib
 import io
 import shutil
-import signal
-import subprocess
-import sys
-import textwrap
-import time
 import warnings
 import zipfile
 
@@ -16,13 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-import surefoot as sf
-from stopping import same
-from surefoot.simulation import stages, stops
-from surefoot.simulation.plan import Plan
-from surefoot.simulation.runner import choose
+from surefoot.simulation import stops
 from surefoot.study import open_runs
-from surefoot.study.open_runs import OpenRun, discard, open_file, packed, unpacked
+from surefoot.study.open_runs import OpenRun, clear, discard, open_file, packed, unpacked
 
 CELLS = ["0123456789abcdef", "fedcba9876543210"]
 STATE = {"stage": np.array([0]), "now.books": np.arange(9), "now.losses": np.array([0.1, -2.0])}
@@ -88,9 +79,19 @@ def test_finished_runs_leave_nothing_behind(tmp_path):
     files = [kept(tmp_path, run=run) for run in (3, 4, 9)]
     discard(tmp_path, CELLS, range(3, 5))
     assert [file.exists() for file in files] == [False, False, True]
+    draft = files[2].with_name(f".{files[2].stem}.{'0' * 32}.npz")
+    draft.touch()  # of a process that was killed as it wrote
     discard(tmp_path, CELLS, [9, 10])
     assert list(tmp_path.iterdir()) == []
     discard(tmp_path, CELLS, [9])
+
+
+def test_clearing_leaves_what_no_study_wrote(tmp_path):
+    kept(tmp_path)
+    mine = kept(tmp_path, run=4).with_name("mine.npz")
+    mine.touch()
+    clear(tmp_path)
+    assert list(mine.parent.iterdir()) == [mine]
 
 
 def test_other_runs_and_other_cells_have_other_files(tmp_path):
@@ -192,49 +193,3 @@ def test_a_folder_that_another_run_has_just_removed_is_made_again(tmp_path, monk
     monkeypatch.setattr(open_runs, "replacing", racing)
     assert kept(tmp_path).exists()
     assert len(calls) == 2
-
-
-def plan():
-    agents = {
-        "GenCB": sf.gencb_cmab(n_arms=2, default=0.6, alpha=0.2),
-        "UCB1": sf.Plain(sf.UCB1(2), sf.RewardFloor(0.6, 0.2)),
-        "ConUCB": sf.ConUCB(2, 0.6, 0.2),
-    }
-    return Plan(agents, sf.BernoulliArms([0.8, 0.5]), HORIZON, seed=11)
-
-
-HORIZON = 6_000_000
-WORKER = textwrap.dedent("""
-    import sys
-    from pathlib import Path
-    from surefoot.simulation.runner import choose
-    from surefoot.study import open_runs
-    from test_open_runs import CELLS, plan
-
-    open_runs.EVERY = 0.0  # after each block
-    plan().run(3, choose("compiled"), keeper=open_runs.OpenRun(Path(sys.argv[1]), CELLS, 3))
-""")
-
-
-def test_a_process_that_is_killed_is_gone_on_from_by_another_elsewhere(tmp_path):
-    here, there = tmp_path / "here", tmp_path / "there"
-    paths = ["tests/study", "tests"]
-    worker = subprocess.Popen(
-        [sys.executable, "-c", f"import sys; sys.path[:0] = {paths}\n{WORKER}", here]
-    )
-    try:
-        file = open_file(here, CELLS, 3)
-        while not file.exists() or unpacked(file.read_bytes())["now.turns"][0] < 10**6:
-            assert worker.poll() is None
-            time.sleep(0.005)
-        worker.kill()
-        assert worker.wait(60) == -signal.SIGKILL
-    finally:
-        worker.kill()
-        worker.wait(60)
-    shutil.move(here, there)
-    keeper, asked = OpenRun(there, CELLS, 3), []
-    resumed = plan().run(3, choose("compiled"), lambda: bool(asked.append(1)), keeper)
-    blocks = len(plan().paths) * -(-HORIZON // stages.BLOCK)
-    assert 100 < len(asked) < blocks - 20
-    same(resumed, plan().run(3, choose("compiled")))

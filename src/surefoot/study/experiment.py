@@ -12,7 +12,7 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import positive
 from surefoot.simulation.runner import choose, compile_ahead, cores, in_threads, warm
-from surefoot.study import better_findings, better_pages, files
+from surefoot.study import better_findings, better_pages, files, open_runs
 from surefoot.study.better import BetterRuns
 from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
@@ -99,6 +99,8 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> Jso
             write_table(store)
         write_json(store.folder / "summary.json", summary)
         write_report(store.folder / "report.html", pages, summary)
+    if store.complete:
+        open_runs.clear(store.folder)  # of tasks that were done twice
     return summary
 
 

@@ -13,7 +13,7 @@ from typing import Any
 from surefoot._files import create
 from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
-from surefoot.study import cells, parts
+from surefoot.study import cells, open_runs, parts
 from surefoot.study.cells import made_with
 from surefoot.study.files import FORMATS, to_json, versions, write_json
 from surefoot.study.sweep import Sweep, panel_of
@@ -24,7 +24,16 @@ BEFORE = 2
 """The format of studies that had a file for each run, in ``parts``."""
 PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
-OURS = (MANIFEST, LOG, parts.RUNS, "parts", "summary.json", "runs.parquet", "report.html")
+OURS = (
+    MANIFEST,
+    LOG,
+    parts.RUNS,
+    open_runs.FOLDER,
+    "parts",
+    "summary.json",
+    "runs.parquet",
+    "report.html",
+)
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -166,5 +175,6 @@ def clear(folder: Path) -> None:
     stems = [panel.name + part for panel in settings(manifest).panels for part in PARTS]
     figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
     parts.clear(folder / parts.RUNS)
+    open_runs.clear(folder)
     for name in [*figures, "summary.json", "runs.parquet", "report.html", LOG, MANIFEST]:
         (folder / name).unlink(missing_ok=True)

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import hashlib
 import io
+import re
 import time
 import warnings
 import zipfile
@@ -31,6 +32,8 @@ FORMAT = 1
 _HEAD = "run"
 """The array that says, as JSON, whose state it is."""
 _DIGITS = 64
+_NAME = re.compile(r"\.?([0-9a-f]{16})-(\d+)(?:\.[0-9a-f]{32})?\.npz")
+"""A file of ours, or a draft that a killed process left."""
 
 
 class OpenRun:
@@ -104,11 +107,24 @@ def open_file(out: Path, cells: Sequence[str], run: int) -> Path:
 
 
 def discard(out: Path, cells: Sequence[str], runs: Sequence[int]) -> None:
-    """Remove what was kept of runs that are finished; and the folder, if nothing is left there."""
-    for run in runs:
-        open_file(out, cells, run).unlink(missing_ok=True)
-    with suppress(OSError):
-        (out / FOLDER).rmdir()
+    """Remove what was kept of finished runs, and the folder, if nothing is left there."""
+    _remove(out, lambda cell, run: cell in cells and run in runs)
+
+
+def clear(out: Path) -> None:
+    """Remove what was kept of any run; files that no study wrote stay."""
+    _remove(out, lambda cell, run: True)
+
+
+def _remove(out: Path, which: Callable[[str, int], bool]) -> None:
+    folder = out / FOLDER
+    with suppress(FileNotFoundError, NotADirectoryError):
+        for file in list(folder.iterdir()):
+            named = _NAME.fullmatch(file.name)
+            if named and which(named[1], int(named[2])):
+                file.unlink(missing_ok=True)
+    with suppress(OSError):  # there is none, or another run is open
+        folder.rmdir()
 
 
 def packed(state: State) -> bytes:

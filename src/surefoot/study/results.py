@@ -84,6 +84,11 @@ class Runs:
         return sum(map(self.finished, self.cells))
 
     @property
+    def complete(self) -> bool:
+        """Whether no run that the sweep asks for is missing."""
+        return not any(map(self.missing, self.cells))
+
+    @property
     def kept(self) -> int:
         """How many finished runs there are, of all panels, those beyond the sweep's too."""
         return sum(

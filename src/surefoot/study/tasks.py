@@ -24,9 +24,10 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, StoreUnavailable
 from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose
-from surefoot.study import cells, parts
+from surefoot.study import cells, open_runs, parts
 from surefoot.study.files import replacing, uninterrupted
 from surefoot.study.manifest import LOG, MANIFEST, holds, processor
+from surefoot.study.open_runs import OpenRun
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
 from surefoot.study.rows import table
@@ -85,7 +86,8 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
     """Do what is missing of a task and put it on disk; say how it went.
 
     ``stopped`` is asked every few thousand plays; once it says yes, or a run fails, those that are
-    finished are kept, and the others given up. Raises InvalidInput, before anything is
+    finished are kept, and the others given up; a long one is kept open (``open_runs``), and whoever
+    is given it next goes on with it. Raises InvalidInput, before anything is
     played, where the runs would come out otherwise here than they were asked for, and where a
     module is missing; StoreUnavailable where the folder cannot be written.
 
@@ -148,19 +150,21 @@ def _play(
     task: JsonObject, group: Group, runs: range, numbers: list[int], stopped: Callable[[], bool]
 ) -> int:
     """Play some runs and write them, a part for each panel by number; how many were played."""
-    engine = choose("compiled")
+    engine, folder = choose("compiled"), Path(task["folder"])
+    named = [str(told["cell"]) for told in task["panels"]]
     found: dict[int, Traces] = {}
     try:
         for run in runs:
-            found[run] = group.plan.run(run, engine, stopped)
+            found[run] = group.plan.run(run, engine, stopped, OpenRun(folder, named, run))
     finally:
         if found:
             part = Part(runs.start, runs.start + len(found) - 1)
             for number in numbers:
-                cell = task["panels"][number]["cell"]
+                cell = named[number]
                 with uninterrupted():
                     frame = table(cell, group.panels[number], group.plan, found, task["axes"])
-                    _write(Path(task["folder"]) / parts.RUNS / cell / part.name, frame)
+                    _write(folder / parts.RUNS / cell / part.name, frame)
+            open_runs.discard(folder, named, list(found))
     return len(found)
 
 
