@@ -228,6 +228,32 @@ def test_an_out_that_cannot_be_written_is_one_line(tmp_path):
     assert done.stderr == f"error: Not a directory: {tmp_path / 'file' / 'below'}\n"
 
 
+@pytest.fixture
+def small_disk(tmp_path):
+    """A disk of 64 kB, and what makes it larger."""
+    folder = tmp_path / "disk"
+    folder.mkdir()
+    mount = ["mount", "-t", "tmpfs", "-o"]
+    if not shutil.which("mount") or subprocess.call([*mount, "size=64k", "tmpfs", str(folder)]):
+        pytest.skip("nothing can be mounted here")
+    yield folder, lambda: subprocess.check_call([*mount, "remount,size=8m", "tmpfs", str(folder)])
+    subprocess.check_call(["umount", str(folder)])
+
+
+def test_a_full_disk_is_one_line_and_the_study_goes_on(small_disk, made):
+    folder, grow = small_disk
+    done = study(*SMALL[:-1], 40, "--alpha", ".1", "--out", folder / "out")
+    assert done.exit_code == 1, done.stderr
+    (said,) = [line for line in done.stderr.splitlines() if line.startswith("error: ")]
+    assert "No space left on device; runs that are finished are kept: " in said
+    assert said.endswith("go on with --resume")
+    assert not list((folder / "out").glob("**/.*"))  # no draft takes what room there is
+    grow()
+    assert study("--resume", "--runs", 2, "--out", folder / "out").exit_code == 0
+    summary = (folder / "out" / "summary.json").read_bytes()
+    assert summary == (made[0] / "summary.json").read_bytes()
+
+
 LONG = ["--k", "24", "--horizon", "500000", "--runs", "60"]
 
 

@@ -43,19 +43,24 @@ def named(identity: JsonObject) -> str:
     return hashlib.sha256(canonical(identity).encode()).hexdigest()[:16]
 
 
-def identity(panel: Panel) -> JsonObject:
+def identity(panel: Panel, arrays: str | None = None) -> JsonObject:
     """What decides how a panel's runs come out, as JSON; equal ones have equal runs.
 
     ``panel``: its fields; ``made``: what ``made_with`` says; ``arrays``: a hash of the arrays of
     its environment, which are drawn by numpy; ``sources``: of the user's own modules in it, a hash
-    of their text each.
+    of their text each. ``arrays`` where they are known: ``arrays_of``.
     """
     return {
         "panel": panel.identity,
         "made": made_with(),
-        "arrays": _digest(_arrays(panel.environment(), set())),
+        "arrays": arrays_of(panel) if arrays is None else arrays,
         "sources": panel.sources(),
     }
+
+
+def arrays_of(panel: Panel) -> str:
+    """A hash of the arrays of a panel's environment; panels of one group share it."""
+    return _digest(_arrays(panel.environment(), set()))
 
 
 def deciding(settings: JsonObject) -> JsonObject:
@@ -98,8 +103,8 @@ def difference(here: JsonObject, there: JsonObject, host: str, place: str) -> st
     for name in dict.fromkeys([*one, *other]):
         if one.get(name) != other.get(name):
             return f"{name} = {one.get(name)} on {host}, {other.get(name)} in {place}"
-    for path in here["sources"]:
-        if here["sources"][path] != there["sources"].get(path):
+    for path in {**here["sources"], **there["sources"]}:
+        if here["sources"].get(path) != there["sources"].get(path):
             return f"{path}: its text on {host} is another than in {place}"
     return (
         f"the environment's arrays on {host} are others than in {place}: they are drawn from fresh "

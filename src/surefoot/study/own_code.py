@@ -3,16 +3,15 @@
 from __future__ import annotations
 
 import importlib
-import inspect
 import sys
 from difflib import get_close_matches
-from hashlib import sha256
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.study.own_text import texts
 
 _FORM = 'must be a module and a class, "mylab.policies:Mine"'
 
@@ -58,19 +57,9 @@ did you mean OrderedDict?
 
 
 def sources(path: str, home: str | None) -> dict[str, str]:
-    """SHA-256 of the files that define a class and, beside the study file, those it is based on.
-
-    >>> list(sources("collections:OrderedDict", None))
-    ['collections']
-    """
+    """A hash of each file of the user's own that a class is made from, by module: ``texts``."""
     kind = imported(path, home)
-    found = {}
-    for one in inspect.getmro(kind) if inspect.isclass(kind) else (kind,):
-        module = sys.modules.get(getattr(one, "__module__", ""))
-        file = getattr(module, "__file__", None)
-        if file and (one is kind or (home and Path(file).is_relative_to(home))):
-            found[module.__name__] = sha256(Path(file).read_bytes()).hexdigest()  # type: ignore[union-attr]
-    return dict(sorted(found.items()))
+    return texts(getattr(kind, "__module__", path.partition(":")[0]), home)
 
 
 def _module(path: str, name: str, home: str | None) -> ModuleType:

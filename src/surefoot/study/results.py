@@ -200,7 +200,9 @@ class Store(Runs):
             raise InvalidInput(f"{folder} already holds {taken[0]}; give another --out")
         self.begun = mine and not overwrite
         theirs = manifest.read(folder) if self.begun else None
-        super().__init__(folder, sweep, {panel.name: told_of(panel) for panel in sweep.panels})
+        names = [panel.name for panel in sweep.panels]
+        told = told_of(sweep.panels)
+        super().__init__(folder, sweep, dict(zip(names, told, strict=True)))
         if theirs is not None:
             manifest.same(theirs, self._manifest(), folder, resume=resume)
             self.theory = theory or (resume and theirs["theory"])

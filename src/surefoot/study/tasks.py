@@ -12,7 +12,7 @@ import io
 import json
 import os
 import socket
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -63,11 +63,20 @@ def task_of(
     }
 
 
-def told_of(panel: Panel) -> JsonObject:
-    """A panel as tasks hold it: its settings, its cell, and what that was made from."""
-    identity = cells.identity(panel)
-    made = {name: identity[name] for name in ("made", "arrays", "sources")}
-    return {"settings": panel.model_dump(mode="json"), "cell": cells.named(identity), **made}
+def told_of(panels: Iterable[Panel]) -> list[JsonObject]:
+    """Panels as tasks hold them: their settings, their cells, and what those were made from.
+
+    An environment is built once for panels that differ in alpha only.
+    """
+    told, arrays = [], dict[str, str]()
+    for panel in panels:
+        place = cells.canonical({**panel.identity, "alpha": None})
+        arrays[place] = arrays.get(place) or cells.arrays_of(panel)
+        identity = cells.identity(panel, arrays[place])
+        made = {name: identity[name] for name in ("made", "arrays", "sources")}
+        cell = cells.named(identity)
+        told.append({"settings": panel.model_dump(mode="json"), "cell": cell, **made})
+    return told
 
 
 def cut(task: JsonObject, size: int) -> tuple[JsonObject, JsonObject | None]:
@@ -137,7 +146,7 @@ def _agreed(task: JsonObject, host: str) -> Group:
 def _rebuilt(settings: str) -> Group:
     """Panels and their plan from settings; a worker mostly gets tasks of the same few groups."""
     panels = [panel_of(one) for one in json.loads(settings)]
-    return Group(panels, [told_of(panel) for panel in panels], joint_plan(panels))
+    return Group(panels, told_of(panels), joint_plan(panels))
 
 
 def _at_once(plan: Plan) -> int:
