@@ -14,7 +14,7 @@ from surefoot import _logs
 from surefoot._exact import exact, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
-from surefoot.agents import open_plays, policy_checks
+from surefoot.agents import open_plays, policy_checks, propensity
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.changing import Changing
 from surefoot.agents.draws import Draws
@@ -88,6 +88,9 @@ class Agent(Evidence, Changing):
         self.lapsed = set[int]()
         """The ``open_plays`` that it does not count: nearly always, as they expired."""
         self.has_scores = has(policy, "best")
+        self.chances = propensity.kind_of(policy)
+        """What is known of the probabilities of its choice, see ``agents.propensity``."""
+        self._told: Any = None
         self._checks = has(policy, "check")
         self._sure = has(policy, "sure")
         self.even: float | None = None
@@ -145,11 +148,11 @@ class Agent(Evidence, Changing):
     def propose(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
         if self.paused:
-            return self.new_play(-1, None, Reason.PAUSED, terms, None)
+            return self.new_play(-1, None, Reason.PAUSED, terms, None, 1.0)
         if allowed is not None and not allowed:
             shut = self._shut(terms)
             reason = Reason.NO_ALLOWED_ARM if shut is None else shut
-            return self.new_play(-1, None, reason, terms, None)
+            return self.new_play(-1, None, reason, terms, None, 1.0)
         return self._decide(context, allowed, terms)
 
     def checked_context(self, context: Any) -> Any:
@@ -439,6 +442,8 @@ class Agent(Evidence, Changing):
         self.asking = True  # the gate was read: no other play before this is booked
         if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
             policy_checks.check_best(policy, context, self.rng)
+        if self.chances == propensity.TOLD:
+            self._told = propensity.said(policy, context, allowed)
         if self.has_scores:
             candidates = None if allowed is None else list(allowed)
             given = policy.best(context, self.rng, candidates)
@@ -476,22 +481,27 @@ class Agent(Evidence, Changing):
         choice: Choice = made(Choice, (label, score, rival, margin))
         return choice
 
-    def _explore(self, action: Action, choice: Choice, reason: Reason, terms: Terms) -> Play:
-        index = action if isinstance(action, int) else 0  # of what has no number
-        return self.new_play(index, choice.arm, reason, terms, choice)
-
-    def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
-        return self.new_play(-1, None, reason, terms, choice)
+    def chance(self, action: Action, choice: Choice, allowed: Sequence[int] | None) -> float | None:
+        """The probability of what the turn just taken came to; None: it is not known."""
+        return propensity.of_choice(
+            self.chances, self.policy, self._told, action, choice.score, choice.rival, allowed
+        )
 
     def new_play(
-        self, index: int, arm: Any, reason: Reason, terms: Terms, choice: Choice | None
+        self,
+        index: int,
+        arm: Any,
+        reason: Reason,
+        terms: Terms,
+        choice: Choice | None,
+        chance: float | None = None,
     ) -> Play:
         books = self.books
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
             available, held, pending, books.counters["unreported"], choice, ahead,
-            None,
+            None, chance,
         ))  # fmt: skip
         return play
 

@@ -38,7 +38,7 @@ class Evidence:
         ...     _ = agent.update(play, reward=play.arm == "green")
         >>> blue, green = agent.arms()
         >>> green.plays, green.mean, green.share, round(green.low, 2), green.high
-        (185, 1.0, 0.925, 0.95, 1.0)
+        (193, 1.0, 0.965, 0.98, 1.0)
 
         Holds when: the arm's mean is constant, rewards lie in the range, and neither voids nor
         fall-backs depend on what the play would have paid. Does not hold when: contexts,

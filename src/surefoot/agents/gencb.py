@@ -12,6 +12,7 @@ from surefoot.agents.draws import Draws, own_key
 from surefoot.agents.faults import ON_FAULT, RAISE
 from surefoot.agents.funding import SCARCE, Earnings, check_fund
 from surefoot.agents.play import Play, Reason
+from surefoot.agents.propensity import CERTAIN
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, State, Terms
 from surefoot.policies.base import Policy
@@ -145,7 +146,7 @@ class GenCB(Agent):
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):
-            return self.new_play(-1, None, SLACK_SHORT, terms, None)
+            return self.new_play(-1, None, SLACK_SHORT, terms, None, 1.0)
         if self.on_fault == RAISE:
             return self._turn(context, allowed, terms)
         self.check_restricts(allowed)
@@ -164,15 +165,18 @@ class GenCB(Agent):
         funds = -1 if self.earned is None else self._funding_arm(self.earned, allowed, terms)
         if funds >= 0:
             choice = self._choice(funds, None)
-            return self.new_play(funds, choice.arm, Reason.FUNDING, terms, choice)
+            return self.new_play(funds, choice.arm, Reason.FUNDING, terms, choice, 1.0)
         rival = None
         if self.default_competes and (self.even is None or self.books.two_valued):
             rival = self.default_score(terms)
         choice = self._choice(arm, score, rival)
+        chance = None  # where the rival is a draw
+        if rival is None or terms.high is None or self.even is not None:
+            chance = 1.0 if self.chances is CERTAIN else self.chance(arm, choice, allowed)
         if rival is not None and score is not None and not score > rival:
-            return self.new_play(-1, None, Reason.DEFAULT_BEST, terms, choice)
+            return self.new_play(-1, None, Reason.DEFAULT_BEST, terms, choice, chance)
         index = arm if isinstance(arm, int) else 0  # of what has no number
-        return self.new_play(index, choice.arm, SLACK_OK, terms, choice)
+        return self.new_play(index, choice.arm, SLACK_OK, terms, choice, chance)
 
     def _funding_arm(self, earned: Earnings, allowed: Sequence[int] | None, terms: Terms) -> int:
         """The arm to be played for its earnings; -1: the policy's turn stands."""

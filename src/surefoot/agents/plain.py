@@ -48,4 +48,6 @@ class Plain(Agent):
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self.ask(context, allowed)
         choice = self._choice(arm, score)
-        return self._explore(arm, choice, Reason.UNGUARDED, terms)
+        index = arm if isinstance(arm, int) else 0  # of what has no number
+        chance = self.chance(arm, choice, allowed)
+        return self.new_play(index, choice.arm, Reason.UNGUARDED, terms, choice, chance)

@@ -76,6 +76,9 @@ class Play(NamedTuple):
     """The default's gain between this play and the checkpoint, in units; the gate counts it."""
     fault: str | None = None
     """What the policy's error said, of a ``POLICY_FAULT``."""
+    propensity: float | None = None
+    """The probability with which this arm, or the default, was played, given all that was known
+    before; 1 where there was no choice, None where it is not known."""
 
     @property
     def is_default(self) -> bool:

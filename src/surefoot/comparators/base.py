@@ -14,7 +14,7 @@ from surefoot._labels import Label
 from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.actions import Action
 from surefoot.agents.agent import Agent
-from surefoot.agents.play import Play, Reason
+from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.floors.interval import Interval
@@ -100,6 +100,13 @@ class Comparator(Agent):
             return self._play_default(terms, Reason.DEFAULT_BEST, choice)
         self.turns += 1
         return self._explore(action, choice, Reason.UNGUARDED, terms)
+
+    def _explore(self, action: Action, choice: Choice, reason: Reason, terms: Terms) -> Play:
+        index = action if isinstance(action, int) else 0  # of what has no number
+        return self.new_play(index, choice.arm, reason, terms, choice, 1.0)
+
+    def _play_default(self, terms: Terms, reason: Reason, choice: Choice | None = None) -> Play:
+        return self.new_play(-1, None, reason, terms, choice, 1.0)  # a comparator draws nothing
 
     def _margin(self, action: Action, terms: Terms, context: Any) -> int:
         """The proved mean reward, this play included, minus the floor; in units."""

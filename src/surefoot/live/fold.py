@@ -164,7 +164,9 @@ class Fold:
 
     def refused(self, asked: Request, payload: JsonObject, play: Play) -> JsonObject:
         """The payload of the default that replaces a play the account cannot afford."""
-        short = play._replace(arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None)
+        short = play._replace(
+            arm=None, index=-1, reason=Reason.SLACK_SHORT, choice=None, propensity=None
+        )
         fixed = {"deadline": payload["deadline"]}
         return decision_payload(short, asked, payload.get("allowed"), fixed)
 

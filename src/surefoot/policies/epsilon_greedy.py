@@ -161,6 +161,21 @@ class EpsilonGreedy(KernelPolicy):
         found[leader] += 1.0 - share
         return found
 
+    def chance(
+        self, turn: int, arm: int, rival: float | None = None, allowed: Sequence[int] | None = None
+    ) -> float:
+        """The probability that this turn chooses the arm and scores it above ``rival``.
+
+        ``arm`` -1: that the score is not above it, where the default wins.
+        """
+        arms = arms_asked(self.n_arms, allowed)
+        share = _share(self.record, self.n_arms, turn)
+        leader, mean = _leader(self.record, self._lists(), arms)
+        wins = rival is None or mean > rival
+        if arm < 0:
+            return 0.0 if wins else 1.0 - share
+        return share / len(arms) + (1.0 - share if wins and arm == leader else 0.0)
+
     def _settings(self) -> JsonObject:
         record = self.record
         return {"gap": record.gap, "c": record.c} if record.gap else {"epsilon": record.epsilon}

@@ -136,3 +136,23 @@ class KLMS(KernelPolicy):
         weights = {arm: _weight(self.record, state, arm, top) for arm in arms}
         total = math.fsum(weights.values())
         return [weights.get(arm, 0.0) / total for arm in range(self.n_arms)]
+
+    def chance(
+        self, turn: int, arm: int, rival: float | None = None, allowed: Sequence[int] | None = None
+    ) -> float:
+        """The probability that this turn chooses the arm and scores it above ``rival``.
+
+        ``arm`` -1: that the score is not above it, where the default wins.
+        """
+        arms = arms_asked(self.n_arms, allowed)
+        record, state = self.record, self._lists()
+        unplayed, top = _foremost(record, state, arms)
+        if unplayed >= 0:
+            return float(arm == unplayed)
+        total = math.fsum(_weight(record, state, k, top) for k in arms)
+        above = top if rival is None else max(top, rival)  # a lower rival never wins
+        if arm >= 0:
+            return _weight(record, state, arm, above) / total
+        if above == top:
+            return 0.0
+        return max(0.0, 1.0 - math.fsum(_weight(record, state, k, above) for k in arms) / total)
