@@ -364,6 +364,8 @@ GenCB, 72 arms, one run; the peak of what Python and numpy allocate, in MB.
 
 {table(["T", "ns a step", "peak"], growth(10**7 if quick else 10**9))}
 
+The study's three agents at T = 1,000,000,000, killed on the way and gone on with: `LONG.md`.
+
 ## Wall time of the study's three agents
 
 Seconds; the last column is the least wall time in ns a step. On a machine that others use too, read

@@ -1,11 +1,11 @@
 """One run of a billion plays: killed at a random block, gone on with elsewhere, and its memory.
 
-    uv run benchmarks/bench_long.py --horizon 1000000000 >> benchmarks/LONG.md
+    uv run benchmarks/bench_long.py > benchmarks/LONG.md
 
-The agents are those of a panel of the paper, by default of its CMAB with 72 arms. Three processes
-take turns: one does the run unbroken; one is killed with SIGKILL at a block that ``--seed`` picks;
-one goes on from what that left, in a folder of another name. Runs are kept every second here, not
-every 30: else one that takes less would never be. Takes a minute at T = 10**9; other panels longer.
+The agents are those of a panel of the paper. Three processes take turns: one does the run unbroken;
+one is killed with SIGKILL at a block that ``--seed`` picks; one goes on from what that left, in a
+folder of another name. Runs are kept every second here, not every 30: else one that takes less
+would never be. Four minutes; ``--panel`` and ``--horizon`` for one alone.
 """
 
 from __future__ import annotations
@@ -93,7 +93,8 @@ class Worker:
             rss = psutil.Process(self.process.pid).memory_info().rss / MB
         except psutil.NoSuchProcess:
             return False
-        self.memory.append((time.perf_counter() - self.start, rss))
+        if rss > 0:  # it has not ended meanwhile
+            self.memory.append((time.perf_counter() - self.start, rss))
         time.sleep(0.1)
         return True
 
@@ -181,20 +182,42 @@ def row(what: str, took: list[float], each: str) -> list[str]:
     ]  # fmt: skip
 
 
+PAGE = {
+    "cmab-K72-alpha0.05": 10**9,
+    "mv-K72-alpha0.05-rho60": 10**9,
+    "clb-d9-alpha0.01": 2 * 10**7,
+    "cccb-d9-alpha0.01": 5 * 10**6,
+}
+"""How many plays of which panels are measured for the page."""
+HEAD = """# One long run, killed and gone on with
+
+Written by `benchmarks/bench_long.py`. One run of the agents of a panel of the paper, three times:
+unbroken; killed with SIGKILL once a state behind a block picked at random was on disk; and what was
+left of it, by another process, in a folder of another name. A state is written every second here,
+every 30 seconds in a study. A play is one play of one agent.
+"""
+
+
 def main() -> None:
     """Measure, and write the results to the terminal."""
     options = argparse.ArgumentParser(description=__doc__)
     options.add_argument("--horizon", type=int, default=10**9)
-    options.add_argument("--panel", default="cmab-K72-alpha0.05")
+    options.add_argument("--panel")
     options.add_argument("--seed", type=int, default=0)
     options.add_argument("--worker", type=Path)
     given = options.parse_args()
     if given.worker is not None:
         work(given.worker, given.panel, given.horizon)
         return
-    text = measure(given.panel, given.horizon, given.seed)
-    when, load = datetime.now(UTC), os.getloadavg()[0]
-    sys.stdout.write(f"Measured on {when:%d %B %Y}: {machine()}, load {load:.1f}.\n\n{text}\n")
+    if given.panel is None:
+        sys.stdout.write(HEAD)
+    for name, horizon in ({given.panel: given.horizon} if given.panel else PAGE).items():
+        text = measure(name, horizon, given.seed)
+        when, load = datetime.now(UTC), os.getloadavg()[0]
+        sys.stdout.write(
+            f"\n## {name}\n\nMeasured on {when:%d %B %Y}: {machine()}, load {load:.1f}.\n\n{text}"
+        )
+        sys.stdout.flush()
 
 
 if __name__ == "__main__":
