@@ -30,6 +30,8 @@ class Processes:
             with suppress(ProcessLookupError):
                 process.send_signal(signal.SIGKILL)
             process.wait(10)
+            for stream in filter(None, (process.stdout, process.stderr)):
+                stream.close()
 
     def scheduler(self):
         """Start a scheduler; the process, whose address is then known."""

@@ -10,19 +10,17 @@ from pathlib import Path
 from surefoot.study.schedule import Job
 
 
-def job(folder, name="a", runs=10, seconds=0.0, **more):
-    """A job of some runs, each a line in a file of its own; ``fatal``: runs that kill."""
-    fatal = more.pop("fatal", ())
-    once = more.pop("once", ())
-    fails = more.pop("fails", ())
+def job(folder, name="a", runs=10, seconds=0.0, panels=1, kind=None, foreign=False, **when):
+    """A job of some runs, each a line in a file of its own.
 
-    def task(first, last):
-        return {
-            "folder": str(folder), "name": name, "first": first, "last": last, "seconds": seconds,
-            "fatal": list(fatal), "once": list(once), "fails": list(fails),
-        }  # fmt: skip
-
-    return Job(name, more.pop("kind", name), [(0, runs - 1)], task, **more)
+    ``fatal``: runs that kill their worker; ``once``: the same, but the first time only; ``fails``:
+    runs that raise.
+    """
+    task = {
+        "folder": str(folder), "name": name, "first": 0, "last": runs - 1, "seconds": seconds,
+        "panels": [{}] * panels, "fatal": [], "once": [], "fails": [], **when,
+    }  # fmt: skip
+    return Job(name, kind or name, [task], foreign)
 
 
 def work(task, stopped=lambda: False):

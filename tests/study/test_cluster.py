@@ -1,37 +1,136 @@
+import re
+
 import pytest
 
 from clusters import Processes, soon
 from crews import finished, job, work
 from surefoot.errors import InvalidInput, MissingExtra, TaskFailed
-from surefoot.study import executors
-from surefoot.study.executors import Cluster, Given
-from surefoot.study.schedule import drive
+from surefoot.study import executors, schedule, tasks
+from surefoot.study.executors import Cluster, Given, Local
+from surefoot.study.experiment import run_study
+from surefoot.study.problems import MAIN
+from surefoot.study.results import Runs, Store
+from surefoot.study.runs import joint_plan
+from surefoot.study.schedule import Shard, drive
+from surefoot.study.sweep import Sweep, read
+
+SMALL = Sweep.of(read(MAIN["cmab"])).but(K=(24,), alpha=(0.05, 0.1), horizon=20_000, runs=128)
+WORDS = ["cmab", "--k", "24", "--alpha", ".05", "--alpha", ".1", "--horizon", "20000",
+         "--runs", "128"]  # fmt: skip
 
 
-def test_workers_may_die_and_come_late_and_a_lost_scheduler_is_one_line(tmp_path, monkeypatch):
-    monkeypatch.setenv("DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT", "2s")
-    with Processes(tmp_path) as processes:
+def rows_of(folder):
+    """cell -> all its rows."""
+    runs = Runs.of(folder)
+    return {cell: runs.rows(cell) for cell in runs.cells}
+
+
+def parts(folder):
+    return sorted(folder.glob("runs/*/*.parquet"))
+
+
+def done(folder, sweep=SMALL, crew=None, shard=schedule.WHOLE, **options):
+    """The rows of a study that is done here, by threads if nothing else is said."""
+    list(run_study(Store(folder, sweep, **options), crew=crew, shard=shard))
+    return rows_of(folder)
+
+
+def equal(one, other):
+    return one.keys() == other.keys() and all(one[cell].equals(other[cell]) for cell in one)
+
+
+@pytest.fixture(scope="module")
+def whole(tmp_path_factory):
+    """The rows of the study, done by threads of one process."""
+    return done(tmp_path_factory.mktemp("whole") / "out")
+
+
+def surefoot(processes, *words):
+    return processes.client("-m", "surefoot", "study", *map(str, words))
+
+
+def test_rows_are_equal_whatever_dies_meanwhile(tmp_path, whole):
+    out = tmp_path / "out"
+    with Processes(tmp_path, DASK_DISTRIBUTED__COMM__TIMEOUTS__CONNECT="2s") as processes:
         scheduler = processes.scheduler()
-        doomed, _ = processes.worker(), processes.worker()
-        crew = Cluster(processes.address, work=work)
-        soon(lambda: crew.workers() == 2)
-        steps = drive([job(tmp_path, "a", 300, seconds=0.01)], crew)
-        for _ in range(3):
-            next(steps)
-        doomed.kill()
+        words = [*WORDS, "--out", out, "--cluster", processes.address]
+        client = surefoot(processes, *words)
+        soon((out / "study.json").exists)
+        assert parts(out) == []  # there is no worker yet, and nobody else does it
+        doomed = processes.worker()
+        soon(lambda: len(parts(out)) > 2)
         processes.worker()
-        assert [*steps][-1].done == 300
-        assert finished(tmp_path) == {"a": list(range(300))}
+        doomed.kill()
+        before = len(parts(out))
+        soon(lambda: len(parts(out)) > before)
+        client.kill()
 
-        steps = drive([job(tmp_path, "b", 300, seconds=0.01)], crew)
-        for _ in range(2):
-            next(steps)
+        lost = tmp_path / "lost"
+        client = surefoot(processes, *WORDS, "--out", lost, "--cluster", processes.address)
+        soon(lambda: parts(lost))
         scheduler.kill()
-        with pytest.raises(
-            TaskFailed, match=r"^the scheduler at tcp://127.0.0.1:\d+ is lost; .*--r"
-        ):
-            list(steps)
-        crew.close()
+        _, said = client.communicate()
+        assert client.returncode == 1, said
+        lines = [line for line in said.splitlines() if not line.startswith("running")]
+        assert len(lines) == 1, said
+        assert re.fullmatch(r"error: the scheduler at tcp://\S+ is lost; .*--resume.*", lines[0])
+    assert 0 < Store(out, SMALL, resume=True).lacking() < 256
+    assert equal(done(out, resume=True), whole)
+    left = {file: file.stat().st_mtime_ns for file in parts(out)}
+    done(out)
+    assert {file: file.stat().st_mtime_ns for file in parts(out)} == left
+
+
+def test_rows_are_equal_in_shards_and_in_chunks_of_another_size(tmp_path, whole, monkeypatch):
+    shards = [Shard(number, 3) for number in (3, 1, 2)]
+    for number, shard in enumerate(shards):
+        monkeypatch.setattr(schedule, "MOST", 0.02 * (number + 1))
+        monkeypatch.setattr(schedule, "LEAST", 0.02)
+        rows = done(tmp_path, crew=None, shard=shard)
+        assert Store(tmp_path, SMALL).lacking(*shard) == 0
+        for cell in rows:
+            blocks = set((rows[cell]["run"] // 32 % 3).unique())
+            assert blocks == {one.number - 1 for one in shards[: number + 1]}
+    assert equal(rows, whole)
+
+
+def test_loky_does_a_study_and_is_made_anew_when_it_breaks(tmp_path, whole):
+    from loky import get_reusable_executor
+
+    crew = Given(lambda: get_reusable_executor(2, kill_workers=True))
+    try:
+        list(drive([job(tmp_path, "a", 30, once=[7])], Given(crew._make, work=work)))
+        assert finished(tmp_path) == {"a": list(range(30))}
+        assert crew.workers() == 2
+        assert equal(done(tmp_path / "out", crew=crew), whole)
+    finally:
+        get_reusable_executor(2, kill_workers=True).shutdown(kill_workers=True)
+
+
+def test_a_mutant_that_changes_the_seed_is_refused_or_seen(tmp_path, whole, monkeypatch):
+    def reseeded(panels):
+        return [panel.model_copy(update={"seed": panel.seed + 1}) for panel in panels]
+
+    def other_settings(task, stopped):
+        told = [{**one, "settings": {**one["settings"], "seed": 1}} for one in task["panels"]]
+        return tasks.carry_out({**task, "panels": told}, stopped)
+
+    with pytest.raises(InvalidInput, match=r"seed = 1 on .* nothing was played|nothing was played"):
+        done(tmp_path / "settings", crew=Local(2, other_settings))
+    monkeypatch.setattr(tasks, "joint_plan", lambda panels: joint_plan(reseeded(panels)))
+    tasks._rebuilt.cache_clear()
+    try:
+        assert not equal(done(tmp_path / "plan"), whole)
+    finally:
+        tasks._rebuilt.cache_clear()
+
+
+def test_an_executor_that_breaks_and_cannot_be_made_anew_is_one_line(tmp_path):
+    from loky import ProcessPoolExecutor
+
+    crew = Given(ProcessPoolExecutor(1), work=work)
+    with pytest.raises(TaskFailed, match=r"^the executor is broken \(.*resume=True goes on"):
+        list(drive([job(tmp_path, "a", 1, fatal=[0])], crew))
 
 
 def test_an_address_is_local_or_has_a_scheme():
@@ -43,26 +142,6 @@ def test_without_distributed_the_extra_is_named(monkeypatch):
     monkeypatch.setattr(executors.importlib.util, "find_spec", lambda name: None)
     with pytest.raises(MissingExtra, match=r"distributed is not installed.*'\.\[cluster\]'"):
         Cluster("local")
-
-
-def test_loky_does_the_runs_and_is_made_anew_when_it_breaks(tmp_path):
-    from loky import get_reusable_executor
-
-    crew = Given(lambda: get_reusable_executor(2, kill_workers=True), work=work)
-    assert crew.workers() == 2
-    try:
-        list(drive([job(tmp_path, "a", 30, once=[7])], crew))
-        assert finished(tmp_path) == {"a": list(range(30))}
-    finally:
-        get_reusable_executor(2, kill_workers=True).shutdown(kill_workers=True)
-
-
-def test_an_executor_that_breaks_and_cannot_be_made_anew_is_one_line(tmp_path):
-    from loky import ProcessPoolExecutor
-
-    crew = Given(ProcessPoolExecutor(1), work=work)
-    with pytest.raises(TaskFailed, match=r"^the executor is broken \(.*resume=True goes on"):
-        list(drive([job(tmp_path, "a", 1, fatal=[0])], crew))
 
 
 def test_what_is_no_executor_is_refused():

@@ -8,23 +8,11 @@ from crews import finished, job, work
 from surefoot.errors import InvalidInput, TaskFailed
 from surefoot.study import schedule
 from surefoot.study.executors import Local
-from surefoot.study.schedule import (
-    BLOCK,
-    LEAST,
-    MOST,
-    RETRIES,
-    Chunk,
-    Queue,
-    Shard,
-    drive,
-    spans_of,
-)  # fmt: skip
-
-RUNS = st.sets(st.integers(0, 300)).map(sorted)
+from surefoot.study.schedule import LEAST, MOST, RETRIES, Chunk, Queue, Shard, drive
 
 
-def runs_of(spans):
-    return [run for first, last in spans for run in range(first, last + 1)]
+def runs_of(chunks):
+    return [run for one in chunks for run in range(one.task["first"], one.task["last"] + 1)]
 
 
 def drained(queue, workers=2, seconds=0.01):
@@ -34,22 +22,6 @@ def drained(queue, workers=2, seconds=0.01):
         queue.finished(chunk, chunk.runs, seconds * chunk.runs)
         chunks.append(chunk)
     return chunks
-
-
-@given(RUNS)
-def test_spans_are_the_runs(runs):
-    spans = spans_of(runs)
-    assert runs_of(spans) == runs
-    assert all(b[0] > a[1] + 1 for a, b in pairwise(spans))
-
-
-@given(RUNS, st.integers(1, 5))
-def test_shards_share_the_runs_by_blocks(runs, of):
-    parts = [runs_of(Shard(number, of).mine(spans_of(runs))) for number in range(1, of + 1)]
-    assert sorted(run for part in parts for run in part) == runs
-    for number, part in enumerate(parts, start=1):
-        assert all(run // BLOCK % of + 1 == number for run in part)
-    assert Shard(1, 1).mine(spans_of(runs)) == spans_of(runs)
 
 
 @pytest.mark.parametrize("said", ["", "1", "0/2", "3/2", "1/0", "-1/2", "1/2/3", "a/b", "1 / 2"])
@@ -66,10 +38,9 @@ def test_a_shard_is_one_of_so_many(said):
 def test_every_run_goes_out_once_and_pilots_first(sizes, workers, seconds):
     jobs = [job(".", str(number), runs) for number, runs in enumerate(sizes)]
     chunks = drained(Queue(jobs), workers, seconds)
-    assert [chunk.span for chunk in chunks[: len(jobs)]] == [(0, 0)] * len(jobs)
-    for one in jobs:
-        spans = [chunk.span for chunk in chunks if chunk.job == one]
-        assert runs_of(spans) == runs_of(one.spans)
+    assert runs_of(chunks[: len(jobs)]) == [0] * len(jobs)
+    for one, size in zip(jobs, sizes, strict=True):
+        assert runs_of(chunk for chunk in chunks if chunk.job == one) == list(range(size))
     for chunk in chunks[len(jobs) :]:
         assert chunk.runs == 1 or chunk.runs * seconds <= MOST * 1.01
 
@@ -102,7 +73,7 @@ def test_a_chunk_lost_twice_goes_last_and_alone():
     assert queue.next(1, 0) is chunk
     assert queue.lost(chunk)
     other = queue.next(1, 0)
-    assert other.span == (2, 2)
+    assert runs_of([other]) == [2]
     assert queue.next(1, 1) is None
     queue.finished(other, 1, 9.0)
     assert queue.next(1, 0) is chunk
@@ -120,8 +91,8 @@ def test_where_all_is_lost_the_suspects_do_not_wait_for_the_rest():
 
 
 def test_a_chunk_says_what_it_is():
-    assert str(Chunk(job(".", "cmab-K3"), (4, 4))) == "run 4 of cmab-K3"
-    assert str(Chunk(job(".", "cmab-K3"), (4, 9))) == "runs 4 to 9 of cmab-K3"
+    assert str(Chunk(job(".", "cmab-K3"), {"first": 4, "last": 4})) == "run 4 of cmab-K3"
+    assert str(Chunk(job(".", "cmab-K3"), {"first": 4, "last": 9})) == "runs 4 to 9 of cmab-K3"
 
 
 def test_threads_do_all_runs_and_tell_where_they_stand(tmp_path):

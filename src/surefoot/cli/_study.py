@@ -19,10 +19,12 @@ from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
 from surefoot.cli._study_files import new, run, show
 from surefoot.cli._study_runs import (
     Asked,
+    ClusterAt,
     DryRun,
     Out,
     Overwrite,
     Resume,
+    ShardOf,
     Theory,
     carry_through,
 )
@@ -175,6 +177,8 @@ def _with_fields(problem: str) -> Callable[..., None]:
         resume: Resume = False,
         overwrite: Overwrite = False,
         workers: Workers = None,
+        cluster: ClusterAt = None,
+        shard: ShardOf = None,
         theory: Theory = False,
         dry_run: DryRun = False,
         as_json: AsJson = False,
@@ -185,7 +189,9 @@ def _with_fields(problem: str) -> Callable[..., None]:
 
         sweep = Sweep.of(*paper()) if problem == ALL else Sweep.of(usual)
         sweep = asked_for(out, sweep, resume=resume, **changes)
-        carry_through(sweep, Asked(out, resume, overwrite, workers, theory, dry_run, as_json))
+        carry_through(
+            sweep, Asked(out, resume, overwrite, workers, theory, dry_run, as_json, cluster, shard)
+        )
 
     own = inspect.signature(command, eval_str=True)
     every = [*(_option(usual, name) for name in fields), *own.parameters.values()][:-1]

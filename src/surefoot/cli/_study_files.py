@@ -10,9 +10,11 @@ import typer
 from surefoot.cli._commands import AsJson, Workers
 from surefoot.cli._study_runs import (
     Asked,
+    ClusterAt,
     DryRun,
     Overwrite,
     Resume,
+    ShardOf,
     Theory,
     carry_through,
 )
@@ -36,6 +38,8 @@ def run(
     resume: Resume = False,
     overwrite: Overwrite = False,
     workers: Workers = None,
+    cluster: ClusterAt = None,
+    shard: ShardOf = None,
     theory: Theory = False,
     dry_run: DryRun = False,
     as_json: AsJson = False,
@@ -63,7 +67,9 @@ def run(
 
     sweep = read_study(file, horizon=horizon, runs=runs, seed=seed)
     folder = Path("out") / file.stem if out is None else out
-    carry_through(sweep, Asked(folder, resume, overwrite, workers, theory, dry_run, as_json))
+    carry_through(
+        sweep, Asked(folder, resume, overwrite, workers, theory, dry_run, as_json, cluster, shard)
+    )
 
 
 def new(

@@ -21,10 +21,12 @@ from surefoot.cli._terminal import (
     telling,
     watch,
 )
+from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
     from surefoot.study.forecast import Forecast
     from surefoot.study.results import Store
+    from surefoot.study.schedule import Shard
     from surefoot.study.sweep import Sweep
 
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
@@ -34,6 +36,23 @@ Resume = Annotated[
 ]
 Overwrite = Annotated[
     bool, typer.Option("--overwrite", help="Start again in a folder that holds a study.")
+]
+ClusterAt = Annotated[
+    str | None,
+    typer.Option(
+        "--cluster",
+        metavar="ADDRESS",
+        help="Let the workers of a dask scheduler do the runs: tcp://10.0.0.1:8786, say, or "
+        "'local', which starts one of this machine's cores.",
+    ),
+]
+ShardOf = Annotated[
+    str | None,
+    typer.Option(
+        "--shard",
+        metavar="I/N",
+        help="Do part I of N of the runs, and draw nothing; all parts share one --out.",
+    ),
 ]
 Theory = Annotated[
     bool, typer.Option("--theory", help="Draw the regret bounds, and predict the default plays.")
@@ -56,15 +75,25 @@ class Asked(NamedTuple):
     theory: bool
     dry_run: bool
     as_json: bool
+    cluster: str | None = None
+    shard: str | None = None
 
 
 def carry_through(sweep: Sweep, asked: Asked) -> None:
     """Do the runs of a study that are missing, draw and tell what all of them show."""
+    from surefoot.study.executors import crew_of
     from surefoot.study.experiment import run_study, write_study
     from surefoot.study.files import probe, to_json
     from surefoot.study.results import Store
+    from surefoot.study.schedule import WHOLE, Shard
 
     out = asked.out
+    shard = WHOLE if asked.shard is None else Shard.parse(asked.shard)
+    if asked.shard is not None and asked.overwrite:
+        raise InvalidInput(
+            "--shard and --overwrite exclude each other, for it would remove the other shards' "
+            f"runs; remove {out} before the shards start, or give another --out"
+        )
     store = Store(out, sweep, resume=asked.resume, overwrite=asked.overwrite, theory=asked.theory)
     probe(out)
     if asked.dry_run:
@@ -72,13 +101,34 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
         return
     if asked.resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
-    total, stopped = watch(run_study(store, asked.workers), as_json=asked.as_json)
+    with crew_of(asked.cluster, asked.workers) as crew:
+        steps = run_study(store, crew=crew, shard=shard)
+        total, stopped = watch(steps, as_json=asked.as_json)
+    if asked.shard is not None:
+        _tell_shard(store, shard, total, stopped=stopped, as_json=asked.as_json)
+        return
     _tell_kept(store, total, stopped)
     with drawing(len(sweep.panels), "panels") as drawn:
         summary = write_study(store, drawn)
     echo_json(to_json(summary)) if asked.as_json else _show(summary, sweep, out)
     if stopped:
         raise typer.Exit(130)
+
+
+def _tell_shard(store: Store, shard: Shard, total: int, *, stopped: bool, as_json: bool) -> None:
+    """What of a shard is in the folder; it draws nothing."""
+    from surefoot.study.files import to_json
+
+    done = total - store.lacking(*shard)
+    if as_json:
+        echo_json(to_json({"shard": list(shard), "done": done, "runs": total}))
+    if stopped:
+        tell_stopped(done, total, store.folder)
+        raise typer.Exit(130)
+    tell(
+        f"shard {shard.number}/{shard.of}: {done} of {total} runs are in {store.folder}; once all "
+        "shards are done, `surefoot study report` draws them"
+    )
 
 
 def _foretell(store: Store, asked: Asked) -> None:

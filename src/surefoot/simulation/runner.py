@@ -164,6 +164,11 @@ def warm(plan: Plan, engine: Engine) -> bool:
     )
 
 
+def kind_of(plan: Plan) -> str:
+    """What names the compiled loops of a plan: plans of one kind run the same; "" for none."""
+    return " ".join(sorted(_markers(plan)))
+
+
 def compile_ahead(plan: Plan, engine: Engine) -> None:
     """Load or compile every loop this plan runs, by one play of it, and note that it is done.
 

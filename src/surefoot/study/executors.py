@@ -7,12 +7,7 @@ import importlib
 import importlib.util
 import logging
 import multiprocessing
-import os
-import signal
 import socket
-import stat
-import sys
-import tempfile
 import threading
 import time
 from abc import ABC, abstractmethod
@@ -26,16 +21,14 @@ from concurrent.futures import (
     ThreadPoolExecutor,
 )
 from contextlib import ExitStack, contextmanager, suppress
-from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, SurefootError, TaskFailed, missing_extra
 from surefoot.simulation.checks import positive
 from surefoot.simulation.runner import cores
+from surefoot.study.workers import Work, at_work, begin, carry_out, in_process, line
 
-Work: TypeAlias = Callable[..., JsonObject]
-"""Carries out a task; called with the task, and with a function that says when to stop."""
 LOCAL = "local"
 """The address that asks for a cluster of this machine's cores."""
 
@@ -99,9 +92,9 @@ class Local(Crew):
             return self._threads.submit(self._work, task, self._stop.is_set)
         if self._processes is None:
             self._processes = ProcessPoolExecutor(
-                self._count, self._context, initializer=_begin, initargs=(self._flag,)
+                self._count, self._context, initializer=begin, initargs=(self._flag,)
             )
-        return self._processes.submit(_in_process, self._work, task)
+        return self._processes.submit(in_process, self._work, task)
 
     def revive(self, error: BaseException) -> None:
         """Make the processes anew: one that died has broken their pool."""
@@ -122,20 +115,6 @@ class Local(Crew):
         for pool in (self._threads, self._processes):
             if pool is not None:
                 pool.shutdown(cancel_futures=True)
-
-
-_FLAG: list[Any] = []
-"""In a spawned process: what says that it is to stop."""
-
-
-def _begin(flag: Any) -> None:
-    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all; one sees to it
-    _alone()
-    _FLAG[:] = [flag]
-
-
-def _in_process(work: Work, task: JsonObject) -> JsonObject:
-    return _placed(work, task, lambda: bool(_FLAG[0].value))
 
 
 class Given(Crew):
@@ -193,7 +172,7 @@ class Given(Crew):
         if isinstance(error, BrokenExecutor):
             if self._make is None:
                 raise TaskFailed(
-                    f"the executor is broken ({_line(error)}); what is finished is kept, and "
+                    f"the executor is broken ({line(error)}); what is finished is kept, and "
                     "resume=True goes on; give a function that makes an executor to have it "
                     "made anew"
                 ) from error
@@ -288,6 +267,16 @@ class Cluster(Given):
 
 
 @contextmanager
+def crew_of(cluster: str | None, workers: int | None = None) -> Iterator[Crew]:
+    """Who does it, by what was asked for; what is started for it ends with the block."""
+    crew = Local(workers) if cluster is None else Cluster(cluster, workers)
+    try:
+        yield crew
+    finally:
+        crew.close()
+
+
+@contextmanager
 def _client(address: str, workers: int | None) -> Iterator[Any]:
     """A client of the scheduler at an address, or of one that is started on this machine."""
     dask: Any = importlib.import_module("dask")
@@ -301,7 +290,7 @@ def _client(address: str, workers: int | None) -> Iterator[Any]:
         try:
             client = distributed.Client(address, set_as_default=False)
         except (OSError, ValueError, TypeError) as error:
-            raise TaskFailed(f"no scheduler answers at {address}: {_line(error)}") from None
+            raise TaskFailed(f"no scheduler answers at {address}: {line(error)}") from None
         with client:
             yield client
         return
@@ -340,67 +329,3 @@ def _quiet() -> Iterator[None]:
     finally:
         for one, level in before:
             one.setLevel(level)
-
-
-def at_work(work: Work, home: str, task: JsonObject) -> JsonObject:
-    """Carry out a task on a worker, whose settings are those of a worker from the first one on."""
-    _alone()
-    if socket.gethostname() != home and "SUREFOOT_CACHE" not in os.environ:
-        folder = node_folder()
-        if folder is not None:
-            os.environ["SUREFOOT_CACHE"] = str(folder)
-    return _placed(work, task)
-
-
-def carry_out(task: JsonObject, *stopped: Callable[[], bool]) -> JsonObject:
-    """As ``tasks.carry_out``, which is imported where it is carried out."""
-    tasks: Any = importlib.import_module("surefoot.study.tasks")
-    answer: JsonObject = tasks.carry_out(task, *stopped)
-    return answer
-
-
-def _alone() -> None:
-    """One thread for polars: there are as many workers as cores."""
-    if "polars" not in sys.modules:
-        os.environ.setdefault("POLARS_MAX_THREADS", "1")
-
-
-def node_folder() -> Path | None:
-    """A folder for compiled kernels that is on this machine's own disk; None where there is none.
-
-    What is kept there is code: the folder is the user's own, and nobody else can write to it.
-    """
-    if not hasattr(os, "getuid"):
-        return None
-    folder = Path(tempfile.gettempdir()) / f"surefoot-{os.getuid()}"
-    try:
-        folder.mkdir(mode=0o700, exist_ok=True)
-        found = folder.lstat()
-    except OSError:
-        return None
-    mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
-    return folder if mine and not found.st_mode & 0o022 else None
-
-
-def _placed(work: Work, task: JsonObject, *stopped: Callable[[], bool]) -> JsonObject:
-    """Carry out a task; what goes wrong is said in one line that can be sent anywhere."""
-    host = socket.gethostname()
-    try:
-        return work(task, *stopped)
-    except ModuleNotFoundError as error:
-        if isinstance(error, SurefootError):
-            raise TaskFailed(f"on {host}: {_line(error)}") from None
-        name = error.name or _line(error)
-        raise TaskFailed(f"module {name!r} is missing on {host}; install it there") from None
-    except (SurefootError, KeyboardInterrupt):
-        raise
-    except OSError as error:
-        where = f": {error.filename}" if error.filename else ""
-        raise TaskFailed(f"on {host}: {error.strerror or _line(error)}{where}") from None
-    except Exception as error:  # noqa: BLE001  # it has to be read where its class is unknown
-        raise TaskFailed(f"a task failed on {host}: {_line(error)}") from None
-
-
-def _line(error: BaseException) -> str:
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__

@@ -3,19 +3,18 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable, Iterator
-from functools import partial
-from itertools import chain
+from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
-from surefoot.simulation.checks import positive
-from surefoot.simulation.runner import choose, compile_ahead, cores, in_threads, warm
+from surefoot.simulation.plan import Plan
+from surefoot.simulation.runner import choose, compile_ahead, kind_of, warm
 from surefoot.study import better_findings, better_pages, files, open_runs
 from surefoot.study.better import BetterRuns
 from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
+from surefoot.study.executors import Crew, Local
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, require, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
@@ -24,57 +23,64 @@ from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
 from surefoot.study.manifest import MANIFEST, PARTS
+from surefoot.study.panel import Panel
+from surefoot.study.parts import of_shard
 from surefoot.study.report import Page, write_report
 from surefoot.study.results import PanelRuns, Store, write_table
 from surefoot.study.runs import Step, joint_plan
-from surefoot.study.tasks import carry_out, cut
+from surefoot.study.schedule import WHOLE, Job, Shard, drive, weight
 
 
-def run_study(store: Store, workers: int | None = None) -> Iterator[Step]:
+def run_study(
+    store: Store, workers: int | None = None, *, crew: Crew | None = None, shard: Shard = WHOLE
+) -> Iterator[Step]:
     """Do the runs of a study that are missing, by tasks; stop whenever you like.
 
-    ``workers``: threads, by default one a core. A step counts the runs of all panels.
+    ``crew``: who does them, by default ``workers`` threads of this process, one a core, and as many
+    spawned processes for what is the user's own Python. ``shard``: the part that is done here. A
+    step counts the runs of all panels.
     """
     require("numba", "polars", "matplotlib")
-    count = cores() if workers is None else positive(workers, "workers")
-    groups = store.sweep.groups
-    plans = {name: joint_plan(panels) for name, panels in groups.items()}
-    store.claim()  # not before everything that was asked for is known to fit
-    due = {name: store.due(name) for name in groups}
-    done = store.done
-    total = done + sum(map(_runs, chain(*due.values())))
-    yield Step("starting", done, total)
+    doing = crew or Local(workers)
+    try:
+        groups, firsts = store.sweep.groups, dict[str, Plan]()
+        kinds = {}
+        for name, panels in groups.items():
+            plan = joint_plan(panels)
+            kinds[name] = kind_of(plan) or name
+            if not foreign(panels):
+                firsts.setdefault(kinds[name], plan)
+        store.claim()  # not before everything that was asked for is known to fit
+        jobs = [
+            Job(name, kinds[name], tasks, foreign(panels))
+            for name, panels in groups.items()
+            if (tasks := store.due(name, *shard))
+        ]
+        due = sum(weight(task) for job in jobs for task in job.tasks)
+        wanted = sum(map(len, of_shard([range(store.sweep.runs)], *shard)))
+        before = wanted * len(store.sweep.panels) - due
+        yield Step("starting", before, before + due)
+        if isinstance(doing, Local):
+            left = [firsts[kind] for kind in firsts if any(job.kind == kind for job in jobs)]
+            yield from _compiled(left, before, before + due)
+        yield from drive(jobs, doing, before=before)
+    finally:
+        if crew is None:
+            doing.close()
+
+
+def _compiled(plans: Sequence[Plan], done: int, total: int) -> Iterator[Step]:
+    """Compile what threads of this process need, in the one that Ctrl-C strikes."""
     loops = choose("compiled")
-    left = [plans[name] for name in groups if due[name]]
-    if not all(warm(plan, loops) for plan in left):
+    if not all(warm(plan, loops) for plan in plans):
         yield Step("compiling", done, total)
-        for plan in left:
+        for plan in plans:
             compile_ahead(plan, loops)
-    jobs = (
-        partial(_carried_out, piece)
-        for tasks in due.values()
-        for task in tasks
-        for piece in _pieces(task, max(1, (task["last"] - task["first"] + 1) // (3 * count)))
-    )
-    for finished in in_threads(jobs, count):
-        done += finished
-        yield Step("running", done, total)
 
 
-def _runs(task: JsonObject) -> int:
-    return int(task["last"] - task["first"] + 1) * len(task["panels"])
-
-
-def _pieces(task: JsonObject, size: int) -> Iterator[JsonObject]:
-    rest: JsonObject | None = task
-    while rest is not None:
-        piece, rest = cut(rest, size)
-        yield piece
-
-
-def _carried_out(task: JsonObject, stopped: Callable[[], bool]) -> int:
-    carry_out(task, stopped)
-    return _runs(task)
+def foreign(panels: Sequence[Panel]) -> bool:
+    """Whether panels that are run together have Python of the user's own in them."""
+    return any(panel.foreign for panel in panels)
 
 
 def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> JsonObject:

@@ -111,6 +111,14 @@ class Runs:
             for runs, numbers in parts.together(lacking)
         ]
 
+    def lacking(self, shard: int = 1, shards: int = 1) -> int:
+        """How many runs are left, of all panels; of one shard, if there are several."""
+        return sum(
+            len(span)
+            for cell in self.cells
+            for span in parts.of_shard(self.missing(cell), shard, shards)
+        )
+
     def scan(self, cell: str) -> pl.LazyFrame:
         """The rows of a cell's finished runs, each run once, in no order; nothing is read yet."""
         import polars as pl

@@ -11,12 +11,13 @@ from collections import deque
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, wait
 from dataclasses import dataclass
-from typing import NamedTuple, Self, TypeAlias
+from typing import NamedTuple, Self
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, TaskFailed
 from surefoot.study.executors import Crew
 from surefoot.study.runs import Step
+from surefoot.study.tasks import cut
 
 LEAST, MOST = 0.3, 2.0
 """Seconds that a chunk takes at least and at most, but that it has one run."""
@@ -30,21 +31,16 @@ STREAK = 10
 """After so many losses in a row the suspects are tried before anything else."""
 PATIENCE = 60.0
 """Seconds without a worker, before that is said."""
-BLOCK = 32
-"""Runs that belong to one shard together."""
 # Seconds. Under a signal handler that restarts what it interrupts (polars installs one) a wait
 # without end would see Ctrl-C only when a chunk ends.
 _HEARTBEAT = 0.1
 
-Span: TypeAlias = tuple[int, int]
-"""The first and the last of some runs in a row."""
-
 
 class Shard(NamedTuple):
-    """Part ``number`` of ``of``, from 1: block b of 32 runs belongs to shard b mod ``of`` + 1.
+    """Part ``number`` of ``of``, from 1.
 
-    >>> Shard.parse("2/3").mine([(0, 200)])
-    [(32, 63), (128, 159)]
+    >>> Shard.parse("2/3")
+    Shard(number=2, of=3)
     """
 
     number: int
@@ -64,30 +60,9 @@ class Shard(NamedTuple):
             raise InvalidInput(f"shard = {said!r} must be i/n with 1 <= i <= n, such as 1/8")
         return cls(int(found[1]), int(found[2]))
 
-    def mine(self, spans: Iterable[Span]) -> list[Span]:
-        """Of some spans, what belongs to this shard."""
-        found: list[Span] = []
-        for first, last in spans:
-            for block in range(first // BLOCK, last // BLOCK + 1):
-                if block % self.of + 1 == self.number:
-                    part = max(first, block * BLOCK), min(last, block * BLOCK + BLOCK - 1)
-                    if found and found[-1][1] + 1 == part[0]:
-                        part = found.pop()[0], part[1]
-                    found.append(part)
-        return found
 
-
-def spans_of(runs: Iterable[int]) -> list[Span]:
-    """Ascending runs, as spans.
-
-    >>> spans_of([0, 1, 2, 5, 7, 8])
-    [(0, 2), (5, 5), (7, 8)]
-    """
-    found: list[Span] = []
-    for run in runs:
-        first = found.pop()[0] if found and found[-1][1] + 1 == run else run
-        found.append((first, run))
-    return found
+WHOLE = Shard(1, 1)
+"""All of a study."""
 
 
 class Job(NamedTuple):
@@ -96,37 +71,39 @@ class Job(NamedTuple):
     name: str
     kind: str
     """Plans of one kind run the same kernels: the first run of one compiles for all."""
-    spans: Sequence[Span]
-    task: Callable[[int, int], JsonObject]
-    """The task of a span."""
-    panels: int = 1
-    """How many runs, of as many panels, each number stands for."""
+    tasks: Sequence[JsonObject]
+    """All that is to be done, of any size; see ``tasks``."""
     foreign: bool = False
     """Whether it runs Python of the user's own, for which threads of one process do not help."""
 
 
 @dataclass(eq=False)
 class Chunk:
-    """A span of a job that goes out as one task."""
+    """Some runs of a job that go out as one task."""
 
     job: Job
-    span: Span
+    task: JsonObject
     losses: int = 0
 
     @property
     def runs(self) -> int:
-        """How many runs it has."""
-        return self.span[1] - self.span[0] + 1
-
-    @property
-    def task(self) -> JsonObject:
-        """What is sent."""
-        return self.job.task(*self.span)
+        """How many numbers of runs it has."""
+        return numbers(self.task)
 
     def __str__(self) -> str:
-        first, last = self.span
+        first, last = self.task["first"], self.task["last"]
         which = f"run {first}" if first == last else f"runs {first} to {last}"
         return f"{which} of {self.job.name}"
+
+
+def numbers(task: JsonObject) -> int:
+    """How many numbers of runs a task has."""
+    return int(task["last"] - task["first"] + 1)
+
+
+def weight(task: JsonObject) -> int:
+    """How many runs a task has, of all its panels."""
+    return numbers(task) * len(task["panels"])
 
 
 class _Line:
@@ -134,8 +111,8 @@ class _Line:
 
     def __init__(self, job: Job) -> None:
         self.job = job
-        self.spans = deque(job.spans)
-        self.left = sum(last - first + 1 for first, last in job.spans)
+        self._tasks = deque(job.tasks)
+        self.left = sum(map(numbers, job.tasks))
         self.piloted = False
         self.cost = 1.0
         """Seconds a run, at least a microsecond; a guess before any is done."""
@@ -143,12 +120,11 @@ class _Line:
 
     def take(self, size: int) -> Chunk:
         """The next runs, at most so many and in a row."""
-        first, last = self.spans.popleft()
-        end = min(last, first + size - 1)
-        if end < last:
-            self.spans.appendleft((end + 1, last))
-        self.left -= end - first + 1
-        return Chunk(self.job, (first, end))
+        piece, rest = cut(self._tasks.popleft(), size)
+        if rest is not None:
+            self._tasks.appendleft(rest)
+        self.left -= numbers(piece)
+        return Chunk(self.job, piece)
 
     def learn(self, runs: int, seconds: float) -> None:
         """Note what runs took: the pilot, which may have compiled, counts until others are back."""
@@ -171,8 +147,10 @@ class Queue:
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
-        lines = [_Line(job) for job in jobs if job.spans]
+        lines = [_Line(job) for job in jobs if job.tasks]
         self._lines = {line.job.name: line for line in lines}
+        self.left = sum(line.left for line in lines)
+        """Numbers of runs that are not finished."""
         self._unknown = lines
         self._known: deque[_Line] = deque()
         self._compiled: set[str] = set()
@@ -200,6 +178,7 @@ class Queue:
     def finished(self, chunk: Chunk, runs: int, seconds: float) -> None:
         """Note that a chunk is done, of which so many runs were not there already."""
         job, line = chunk.job, self._lines[chunk.job.name]
+        self.left -= chunk.runs
         line.learn(runs, seconds)
         if not line.piloted:
             line.piloted = True
@@ -262,19 +241,16 @@ def drive(
     for a chunk whose worker died six times, and what a task raises, as it is.
     """
     queue = Queue(jobs)
-    total = before + sum(
-        job.panels * (last - first + 1) for job in jobs for first, last in job.spans
-    )
+    total = before + sum(weight(task) for job in jobs for task in job.tasks)
     out: dict[Future[JsonObject], Chunk] = {}
     done, since = before, time.monotonic()
-    yield Step("running", done, total)
+    if jobs:
+        yield Step("running", done, total)
     try:
-        while True:
+        while queue.left:
             workers = crew.workers()
             _send(queue, crew, out, workers)
-            if not out:
-                return
-            found, _ = wait(out, _HEARTBEAT, FIRST_COMPLETED)
+            found = _waited(out)
             if found or workers:
                 since = time.monotonic()
             elif time.monotonic() - since > PATIENCE:
@@ -286,10 +262,18 @@ def drive(
                 if answer is not None:
                     queue.finished(chunk, int(answer["runs"]), float(answer["seconds"]))
                     heard(chunk, answer)
-                    done += chunk.runs * chunk.job.panels
+                    done += weight(chunk.task)
                     yield Step("running", done, total)
     finally:
         crew.stop(out)
+
+
+def _waited(out: dict[Future[JsonObject], Chunk]) -> set[Future[JsonObject]]:
+    """Those that are back, after a heartbeat at most."""
+    if out:
+        return wait(out, _HEARTBEAT, FIRST_COMPLETED).done
+    time.sleep(_HEARTBEAT)  # what broke when it was given a chunk is about to be whole again
+    return set()
 
 
 def _send(queue: Queue, crew: Crew, out: dict[Future[JsonObject], Chunk], workers: int) -> None:
