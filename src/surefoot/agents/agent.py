@@ -14,7 +14,7 @@ from surefoot import _logs
 from surefoot._exact import exact, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Number, Seed
-from surefoot.agents import open_plays, policy_checks, propensity
+from surefoot.agents import holdout, open_plays, policy_checks, propensity
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.changing import Changing
 from surefoot.agents.draws import Draws
@@ -54,6 +54,8 @@ class Agent(Evidence, Changing):
     """Whether the user gave the floor; else its slack means nothing."""
     builds_policy: ClassVar[bool] = False
     """Whether the agent builds its policy itself."""
+    holdout: float = 0.0
+    """The share of plays that take the default at random."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
     earned: Earnings | None = None
@@ -137,6 +139,8 @@ class Agent(Evidence, Changing):
             if explores and self.counts_open:
                 open_plays.opened(self, number, play, context)
             self.open_plays[number] = play, context if explores else None
+            if self.holdout and play.reason is Reason.HOLDOUT:
+                books.plays.get(number).drawn = True
         except BaseException:
             self.asking = False
             self._take_back(first)
@@ -149,6 +153,27 @@ class Agent(Evidence, Changing):
         """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
         if self.paused:
             return self.new_play(-1, None, Reason.PAUSED, terms, None, 1.0)
+        if self.holdout:
+            return self._with_holdout(context, allowed, terms)
+        return self._without(context, allowed, terms)
+
+    def _with_holdout(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """As ``_without``, but that a share of plays takes the default by a draw."""
+        if not holdout.holds_out(self):
+            return holdout.mixed(self, self._without(context, allowed, terms))
+        shut = (allowed is not None and not allowed) or self._shut(terms) is not None
+        otherwise = 1.0 if shut else self._default_chance(context, allowed, terms)
+        chance = holdout.chance(self, otherwise)
+        return self.new_play(-1, None, Reason.HOLDOUT, terms, None, chance)
+
+    def _default_chance(
+        self, context: Any, allowed: Sequence[int] | None, terms: Terms
+    ) -> float | None:
+        """The probability that the turn to come plays the default; None: it is not known."""
+        return 0.0
+
+    def _without(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """What the policy and the gate make of the play."""
         if allowed is not None and not allowed:
             shut = self._shut(terms)
             reason = Reason.NO_ALLOWED_ARM if shut is None else shut

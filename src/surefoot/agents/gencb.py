@@ -6,13 +6,14 @@ from collections.abc import Callable, Iterable, Sequence
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import one_of, shown
-from surefoot._types import JsonObject, Seed
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.agent import Agent
 from surefoot.agents.draws import Draws, own_key
-from surefoot.agents.faults import ON_FAULT, RAISE
+from surefoot.agents.faults import DEFAULT, ON_FAULT, RAISE
 from surefoot.agents.funding import SCARCE, Earnings, check_fund
+from surefoot.agents.holdout import share_of
 from surefoot.agents.play import Play, Reason
-from surefoot.agents.propensity import CERTAIN
+from surefoot.agents.propensity import CERTAIN, EXACT, of_default
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, State, Terms
 from surefoot.policies.base import Policy
@@ -57,6 +58,11 @@ class GenCB(Agent):
     <= .02; without a proof, and ``benchmarks/FUND.md`` has where it does nothing or harm. Raises
     InvalidInput for super arms, contexts, and floors on more than a sum against a known default.
 
+    ``holdout`` (ours): a share of the plays, such as 0.1, that take the default by a draw of their
+    own (``Reason.HOLDOUT``), whatever the gate says, so that the gain can be measured: ``uplift``.
+    The policy is not asked and learns nothing from them. What they are told to have paid is
+    expected to differ from the default's known value and no mismatch.
+
     >>> from surefoot import RewardFloor, UCB1
     >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
     >>> agent.update(agent.select())  # no slack yet: the default, credited when reported
@@ -87,7 +93,9 @@ class GenCB(Agent):
         default_competes: bool | None = None,
         on_fault: str = RAISE,
         fund: bool = False,
+        holdout: Number | None = None,
     ) -> None:
+        self.holdout = share_of(holdout, self.measured)
         super().__init__(policy, floor, seed)
         if not isinstance(fund, bool):
             raise InvalidInput(f"fund = {shown(fund)} must be True or False")
@@ -117,13 +125,15 @@ class GenCB(Agent):
         """The inverse of ``config``; files of earlier releases may ask for what is refused now."""
         given: Any = policy
         competes, fund = config["default_competes"] and None, config.get("fund", False)
-        return cls(given, floor, None, competes, config.get("on_fault", RAISE), fund)
+        rest = config.get("on_fault", RAISE), fund, config.get("holdout")
+        return cls(given, floor, None, competes, *rest)
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
         faults = {} if self.on_fault == RAISE else {"on_fault": self.on_fault}
         funds = {} if self.earned is None else {"fund": True}
-        return {"default_competes": self.default_competes, **faults, **funds}
+        held = {"holdout": self.holdout} if self.holdout else {}
+        return {"default_competes": self.default_competes, **faults, **funds, **held}
 
     def like(self, policy: Policy, seed: Seed = None) -> Self:
         """An agent of the same floor and settings that knows the same, with books of its own.
@@ -186,6 +196,22 @@ class GenCB(Agent):
         arms = range(len(self.labels)) if allowed is None else allowed
         waiting = self._waiting if self.waiting is None else self.waiting
         return earned.funding_arm(terms.value, arms, waiting())
+
+    def _default_chance(
+        self, context: Any, allowed: Sequence[int] | None, terms: Terms
+    ) -> float | None:
+        """The probability that the turn to come plays the default; None: it is not known."""
+        if self.on_fault == DEFAULT and self.chances not in (CERTAIN, EXACT):
+            return None
+        if self.earned is not None and self._funding_arm(self.earned, allowed, terms) >= 0:
+            return 0.0
+        if not self.default_competes or (self.even is not None and not self.books.two_valued):
+            return 0.0
+        if terms.high is not None and self.even is None:
+            return None
+        policy: Any = self.policy
+        turn, rival = getattr(policy, "turns", self.turns) + 1, self.default_score(terms)
+        return of_default(self.chances, policy, turn, context, rival, allowed)
 
     def _waiting(self) -> list[int]:
         """The arm of each play whose reward is still to come."""

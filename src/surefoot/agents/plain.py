@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any, ClassVar, Self
 
-from surefoot._types import JsonObject, Seed
+from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.agent import Agent
+from surefoot.agents.holdout import share_of
 from surefoot.agents.play import Play, Reason
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.policies.base import Policy
@@ -18,6 +19,8 @@ class Plain(Agent):
     Source: the standard bandit algorithm A_S of Du, Wang, Huang 2021, as their figures compare
     with. Without a floor the books count against half of 1 on rewards in [0, 1], and their slack
     means nothing.
+
+    ``holdout``: see ``GenCB``; it needs a floor, whose default is played.
 
     >>> from surefoot.policies import UCB1
     >>> agent = Plain(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -31,19 +34,27 @@ class Plain(Agent):
 
     gate: ClassVar[str] = "none"
 
-    def __init__(self, policy: Policy, floor: Floor | None = None, seed: Seed = None) -> None:
+    def __init__(
+        self,
+        policy: Policy,
+        floor: Floor | None = None,
+        seed: Seed = None,
+        holdout: Number | None = None,
+    ) -> None:
         self.measured = floor is not None
+        self.holdout = share_of(holdout, self.measured)
         super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""
-        return {"measured": self.measured}
+        held = {"holdout": self.holdout} if self.holdout else {}
+        return {"measured": self.measured, **held}
 
     @classmethod
     def from_config(cls, config: JsonObject, floor: Floor, policy: Policy | None) -> Self:
         """The inverse of ``config``."""
         given: Any = policy
-        return cls(given, floor if config["measured"] else None)
+        return cls(given, floor if config["measured"] else None, None, config.get("holdout"))
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         arm, score = self.ask(context, allowed)

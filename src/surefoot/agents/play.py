@@ -24,6 +24,7 @@ class Reason(StrEnum):
     FUNDING = "FUNDING"
     SAVING_UP = "SAVING_UP"
     NOT_PROVED = "NOT_PROVED"
+    HOLDOUT = "HOLDOUT"
     UNGUARDED = "UNGUARDED"
 
 
@@ -139,6 +140,8 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
     match play.reason:
         case Reason.PAUSED:
             because = f"is the default because the agent is paused; {slack}"
+        case Reason.HOLDOUT:
+            because = f"is the default because a draw held it out, to compare with; {slack}"
         case Reason.NO_ALLOWED_ARM:
             because = f"is the default because no arm is allowed; {slack}"
         case Reason.POLICY_FAULT:

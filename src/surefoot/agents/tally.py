@@ -36,7 +36,7 @@ DISTINCT = 2_048
 """How many different rewards are counted before they are multiplied into the sequences."""
 BEHIND = 4_096
 """How many closed plays may wait behind an open one, and 4 more for each that is open."""
-FORCED = frozenset({Reason.SLACK_SHORT, Reason.PAUSED, Reason.SAVING_UP})
+FORCED = frozenset({Reason.SLACK_SHORT, Reason.PAUSED, Reason.SAVING_UP, Reason.HOLDOUT})
 """Default plays that no context has picked."""
 CONTEXTS = "contexts pick the plays"
 ALLOWED = "allowed picks the plays"

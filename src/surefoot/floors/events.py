@@ -129,6 +129,8 @@ class Record:
     state: State = OPEN
     reward: int | None = None
     """The reported reward in units, as it was before any capping; None if none was reported."""
+    drawn: bool = False
+    """Whether its default's own draw is expected, which differs from the known value."""
 
 
 Counts = tuple[tuple[str, int], ...]
@@ -281,7 +283,7 @@ def _played(play: Record, reward: int | None, waits: bool, high: int) -> Move:
         return _stays(play, None)
     told = reward is not None and known is None
     if terms.high is None:
-        off = "mismatches" if told and reward != terms.value else None
+        off = "mismatches" if told and reward != terms.value and not play.drawn else None
         if waits:
             return _moved(play, CONFIRMED, reward, high, BOOKED, off)
         counts = () if off is None else ((off, 1),)

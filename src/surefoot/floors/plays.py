@@ -114,7 +114,13 @@ class Plays:
             "next_id": self.next_id,
             "live": _rows(self._live),
             "closed": _rows(self._closed),
+            **({"drawn": drawn} if (drawn := self._drawn()) else {}),
         }
+
+    def _drawn(self) -> list[int]:
+        """The default plays that are expected to tell a draw of their own."""
+        kept = (self._live, self._closed)
+        return [play for records in kept for play, record in records.items() if record.drawn]
 
     @classmethod
     def restored(cls, state: JsonObject) -> Plays:
@@ -124,6 +130,8 @@ class Plays:
         plays._live = _records(state["live"])
         plays._closed = _records(state["closed"])
         plays._order.extend(plays._closed)
+        for play in state.get("drawn", ()):
+            plays.get(play).drawn = True
         return plays
 
 

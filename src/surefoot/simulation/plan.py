@@ -11,6 +11,7 @@ import numpy as np
 from surefoot._exact import PLAYS, shown
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent
+from surefoot.agents.draws import own_key
 from surefoot.agents.policy_checks import seeded
 from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
@@ -76,7 +77,7 @@ class Plan:
         for name, agent in self.agents.items():
             if not has_kernels(agent, self.environment):
                 self.stepwise.append(name)
-            elif not timed(self.environment) and agent.earned is None:
+            elif not (timed(self.environment) or agent.earned is not None or agent.holdout):
                 path = self._base_path(agent)
                 paths.setdefault(path.key(), (path, []))[1].append(name)
             elif goes_by_play(agent, self.environment):
@@ -112,6 +113,10 @@ class Plan:
     def key(self, run: int) -> int:
         """The noise key of a run, shared by all agents."""
         return int(self._stream(run, 0).generate_state(1, np.uint64)[0])
+
+    def holdout_key(self, run: int) -> int:
+        """The key of what is held out: that of an agent that is given this run's stream."""
+        return own_key(np.random.default_rng(self._stream(run, 1)))
 
     def own_key(self, run: int) -> int:
         """The key of a policy's own draws: the first of the stream that it has play by play."""

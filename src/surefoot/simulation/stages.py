@@ -146,7 +146,7 @@ class AloneByPlay(_Compiled):
             GATES[agent.gate], int(agent.earned is not None),
             int(agent.counts_open),
             (terms.value, terms.floor, terms.hold, terms.deposit), path.scale, path.rival,
-            default_mean(agent),
+            default_mean(agent), agent.holdout, engine.word(plan.holdout_key(run)),
         )  # fmt: skip
         self._world = waiting.World(timing, *self._truth, float(environment.best))
         ring = min(timing.high, self._horizon) + 1

@@ -1,10 +1,11 @@
 """The loop of an agent whose turns depend on the time or on its slack.
 
-Where rewards come late, arms drift, or the agent looks at its slack (``GenCB(fund=True)``), no base
-path can be shared: gate, turn, arrivals and books of one agent are taken play by play. As in
-``loop``, this is plain Python on plain lists, and numba compiles the same text. An exploration
-keeps its hold until its reward arrives; those that arrive after the same play are learned in the
-order of their decisions; a default play is reported at once. ``stepwise`` does the same.
+Where rewards come late, arms drift, the agent looks at its slack (``GenCB(fund=True)``) or holds
+plays out, no base path is shared: gate, turn, arrivals and books of one agent are taken play by
+play. As in ``loop``, this is plain Python on plain lists, and numba compiles the same text. An
+exploration keeps its hold until its reward arrives; those that arrive after the same play are
+learned in the order of their decisions; a default play is reported at once. ``stepwise`` does the
+same.
 """
 
 from __future__ import annotations
@@ -13,7 +14,9 @@ from typing import Any, NamedTuple
 
 from surefoot._jit import jittable
 from surefoot.agents.funding import OPEN, SCARCE, count_reward, funding_arm
+from surefoot.agents.holdout import HELD
 from surefoot.environments._timing import Timing, arrival, best_at, draw_at, mean_at
+from surefoot.kernels import uniform
 from surefoot.kernels.registry import best, member, opened, update, width
 from surefoot.simulation.loop import (
     ARM,
@@ -53,6 +56,9 @@ class Seat(NamedTuple):
     """The default's value on the policy's scale, -inf where it does not compete."""
     default: float
     """The default's mean, -inf where there is none: the regret is against it or the best arm."""
+    held: float
+    """The share of plays that take the default by a draw, and the key of that."""
+    draw: Any
 
 
 class World(NamedTuple):
@@ -106,7 +112,8 @@ def go(
     while t < end:
         t += 1
         k = -1
-        if seat.gate == UNGUARDED or slack >= hold:
+        held = seat.held > 0.0 and uniform(seat.draw, t - 1, HELD) < seat.held
+        if not held and (seat.gate == UNGUARDED or slack >= hold):
             m += 1
             k = turn(seat, world, policy, state, own, tally, slack, m)
         top = max(best_at(environment, world.means, world.best, t), seat.default)
