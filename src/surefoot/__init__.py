@@ -16,6 +16,7 @@ _HOMES = {
     "AdaUCB": "surefoot.policies",
     "Ball": "surefoot.policies",
     "Batched": "surefoot.environments",
+    "Backtest": "surefoot.study.logs.backtest",
     "BernoulliArms": "surefoot.environments",
     "BetaArms": "surefoot.environments",
     "C2UCB": "surefoot.policies",
@@ -60,6 +61,7 @@ _HOMES = {
     "TopK": "surefoot.oracles",
     "UCB1": "surefoot.policies",
     "as_oracle": "surefoot.oracles",
+    "backtest": "surefoot.study.logs.backtest",
     "gencb_cccb": "surefoot.agents",
     "gencb_clb": "surefoot.agents",
     "gencb_cmab": "surefoot.agents",
@@ -84,6 +86,7 @@ __all__ = [
     "AdaUCB",
     "Ball",
     "Batched",
+    "Backtest",
     "BernoulliArms",
     "BetaArms",
     "C2UCB",
@@ -128,6 +131,7 @@ __all__ = [
     "TopK",
     "UCB1",
     "as_oracle",
+    "backtest",
     "gencb_cccb",
     "gencb_clb",
     "gencb_cmab",
@@ -198,6 +202,7 @@ if TYPE_CHECKING:
         Thompson,
     )
     from surefoot.simulation import Result, simulate
+    from surefoot.study.logs.backtest import Backtest, backtest
     from surefoot.study.logs.log import Log, read_log
 
 

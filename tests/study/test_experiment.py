@@ -7,7 +7,9 @@ import pytest
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import experiment, files
 from surefoot.study.experiment import claim, run_study, write, write_study
-from surefoot.study.logs.backtest import Backtest, BacktestFindings, Subject
+from surefoot.study.logs.backtest import Backtest
+from surefoot.study.logs.backtest_runs import BacktestRuns
+from surefoot.study.logs.subject import Subject
 from surefoot.study.problems import MAIN
 from surefoot.study.results import Store
 from surefoot.study.runs import checkpoints
@@ -158,14 +160,14 @@ LOG = {"arm": ["a", "b", "c"] * 40, "reward": [1, 0, 1, 0, 1, 1] * 20}
 
 def backtest(title="Try", **options):
     subject = Subject(LOG, "a", title, "A log.")
-    return Backtest(subject, **{"alpha": 0.1, "runs": 3, "horizon": 300, **options})
+    return BacktestRuns(subject, **{"alpha": 0.1, "runs": 3, "horizon": 300, **options})
 
 
 @pytest.fixture(scope="module")
 def found():
     done = backtest()
     list(done.steps())
-    return BacktestFindings(done)
+    return Backtest(done)
 
 
 def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):
@@ -183,25 +185,25 @@ def test_everything_is_written_in_whole(tmp_path, found, monkeypatch):
     ]  # fmt: skip
 
 
-@pytest.mark.parametrize("name", Backtest.files())
+@pytest.mark.parametrize("name", BacktestRuns.files())
 def test_a_folder_with_results_is_only_used_again_if_told_so(tmp_path, name, found):
     (tmp_path / name).touch()
     with pytest.raises(InvalidInput, match=f"already holds {name}; replace it with --overwrite"):
-        claim(found.backtest, tmp_path)
-    claim(found.backtest, tmp_path, overwrite=True)
+        claim(found.runs, tmp_path)
+    claim(found.runs, tmp_path, overwrite=True)
     assert (tmp_path / name).exists()  # until there is something to replace it
 
 
 def test_a_folder_of_a_study_is_never_used(tmp_path, found):
     (tmp_path / "study.json").touch()
     with pytest.raises(InvalidInput, match="holds a study; give another --out"):
-        claim(found.backtest, tmp_path, overwrite=True)
+        claim(found.runs, tmp_path, overwrite=True)
 
 
 def test_a_file_is_no_folder(tmp_path, found):
     (tmp_path / "out").touch()
     with pytest.raises(InvalidInput, match="is a file; give a folder"):
-        claim(found.backtest, tmp_path / "out")
+        claim(found.runs, tmp_path / "out")
 
 
 def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatch, found):
@@ -209,7 +211,7 @@ def test_without_matplotlib_the_error_comes_before_the_runs(tmp_path, monkeypatc
         files, "find_spec", lambda name: None if name == "matplotlib" else find_spec(name)
     )
     with pytest.raises(MissingExtra, match=r"pip install '\.\[study\]'"):
-        claim(found.backtest, tmp_path)
+        claim(found.runs, tmp_path)
 
 
 def test_a_backtest_may_be_repeated_over_itself_and_over_no_other(tmp_path, found, monkeypatch):
@@ -228,6 +230,6 @@ def test_a_backtest_may_be_repeated_over_itself_and_over_no_other(tmp_path, foun
 def test_a_folder_that_cannot_be_written_is_told_before_the_runs(tmp_path, found):
     (tmp_path / "file").touch()
     with pytest.raises(OSError, match="Not a directory"):
-        claim(found.backtest, tmp_path / "file" / "out")
-    claim(found.backtest, tmp_path / "new" / "out")
+        claim(found.runs, tmp_path / "file" / "out")
+    claim(found.runs, tmp_path / "new" / "out")
     assert [path.name for path in tmp_path.iterdir()] == ["file"]

@@ -14,7 +14,7 @@ from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, tab
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.logs.backtest import BacktestFindings
+    from surefoot.study.logs.backtest import Backtest
 
 OUT = Path("out")
 _TABS = {"tab": "\t", "\\t": "\t"}
@@ -118,14 +118,11 @@ def replay(
 ) -> None:
     """Backtest a log: what exploring would have bought, guarded and not.
 
-    Each arm's logged rewards are drawn again, many times over. Three agents
-    play: the policy guarded, so that reward never falls below (1-alpha) of
-    what the default is known to be worth; the policy unguarded; and
-    unguarded with the default among its arms. Writes the chart (PNG, SVG,
-    PDF), runs.parquet and summary.json.
-
-    The default is credited at its known value, its logged mean. This is a
-    bootstrap of the log, not a causal claim.
+    A guarded policy plays on the log, on shuffled copies of it, in which no
+    arm is better, and on redrawn ones: exploring pays, does not pay, or this
+    log cannot tell. The default is credited at the upper end of its logged
+    mean. Writes the chart (PNG, SVG, PDF), runs.parquet and summary.json.
+    This is a bootstrap of the log, not a causal claim.
 
     Examples:
 
@@ -139,7 +136,8 @@ def replay(
           other columns
     """
     from surefoot.study.files import to_json
-    from surefoot.study.logs.backtest import Backtest, BacktestFindings
+    from surefoot.study.logs.backtest import Backtest
+    from surefoot.study.logs.backtest_runs import BacktestRuns
     from surefoot.study.logs.log import within
 
     reading = {
@@ -149,9 +147,9 @@ def replay(
     subject = _subject(file, default, case, reading)
     if reward_range is not None:
         within(subject.frame, *reward_range, subject.place)
-    backtest = Backtest(subject, alpha, policy.value, runs, horizon, seed, reward_range)
+    asked = BacktestRuns(subject, alpha, policy.value, runs, horizon, seed, reward_range)
     folder = OUT / f"replay-{subject.name}" if out is None else out
-    findings, summary = carry_out(backtest, BacktestFindings, folder, overwrite, workers)
+    findings, summary = carry_out(asked, Backtest, folder, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(findings, summary, folder)
 
 
@@ -159,8 +157,8 @@ def _subject(
     file: Path | None, default: str | None, case: Case | None, reading: dict[str, Any]
 ) -> Any:
     """The log of one's own, or a built-in one; ``reading``: the options that a log is read by."""
-    from surefoot.study.logs.backtest import built_in, own
     from surefoot.study.logs.log import USUAL, Spelling
+    from surefoot.study.logs.subject import built_in, own
 
     if file is None:
         for option, value in reading.items():
@@ -177,15 +175,16 @@ def _subject(
     return own(file, default, arm or "arm", reward or "reward", spelling)
 
 
-def _show(findings: BacktestFindings, summary: JsonObject, out: Path) -> None:
+def _show(findings: Backtest, summary: JsonObject, out: Path) -> None:
     """The findings as two tables and a few sentences, on stdout."""
     from surefoot.study.logs.backtest import GUARDED
+    from surefoot.study.logs.backtest_words import called
     from surefoot.study.numbers import amount, full, percent, scale
 
     table = table_of(
         "",
         (
-            f"above always\n{findings.backtest.shown}", "default\nplays", "furthest\nbelow",
+            f"above always\n{findings.runs.shown}", "default\nplays", "furthest\nbelow",
             "runs\nbelow", "plays\nbelow",
         ),
         "Mean over the runs, least to most; below: the floor, at any play of any run.",
@@ -196,22 +195,25 @@ def _show(findings: BacktestFindings, summary: JsonObject, out: Path) -> None:
     for agent in agents:
         guarded = agent["name"] == GUARDED
         table.add_row(
-            findings.called(agent["name"]),
+            called(findings, agent["name"]),
             spread(agent["gain"], lambda gain: amount(gain, gains, signed=True)),
             _plays(agent["default_plays"]) if guarded else "\N{EN DASH}",
             amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
             percent(agent["plays_below_floor"]),
         )  # fmt: skip
-    arms = table_of("arm", ("rows", "mean reward"))
+    arms = table_of("arm", ("rows", "paying", "mean reward", "95 %"))
     shown, left_out = findings.shown_arms()
     largest = max(abs(arm["mean"]) for arm in shown)
     for arm in shown:
         name = f"{arm['arm']} (default)" if arm["is_default"] else f"{arm['arm']}"
-        arms.add_row(name, f"{arm['rows']:,}", full(arm["mean"], largest))
+        ends = " to ".join(full(arm[end], largest) for end in ("low", "high"))
+        counts = f"{arm['rows']:,}", f"{arm['paying']:,}"
+        arms.add_row(name, *counts, full(arm["mean"], largest), ends)
     if left_out:
-        arms.add_row(f"and {left_out:,} more", "", "")
+        arms.add_row(f"and {left_out:,} more", "", "", "", "")
     last = f"Chart, runs.parquet and summary.json are in {out}"
-    show_found(findings.headline(), (table, arms), summary["notes"], last)
+    reasons = "; ".join(findings.why)
+    show_found(findings.headline(), (arms, table), [f"Why: {reasons}.", *summary["notes"]], last)
 
 
 def _plays(values: dict[str, float]) -> str:

@@ -22,7 +22,8 @@ if TYPE_CHECKING:
     from rich.table import Table
 
     from surefoot.study.compare import Comparison, ComparisonFindings
-    from surefoot.study.logs.backtest import Backtest, BacktestFindings
+    from surefoot.study.logs.backtest import Backtest
+    from surefoot.study.logs.backtest_runs import BacktestRuns
     from surefoot.study.logs.outlook import Outlook, OutlookFindings
 
 
@@ -106,8 +107,8 @@ def echo_json(text: str) -> None:
     echo(text)
 
 
-A = TypeVar("A", bound="Backtest | Comparison | Outlook")
-F = TypeVar("F", bound="BacktestFindings | ComparisonFindings | OutlookFindings")
+A = TypeVar("A", bound="BacktestRuns | Comparison | Outlook")
+F = TypeVar("F", bound="Backtest | ComparisonFindings | OutlookFindings")
 
 
 class Watched(NamedTuple):

@@ -87,6 +87,13 @@ def table(lists: list[Ints]) -> TableRecord:
     return TableRecord(np.concatenate(lists), starts.astype(np.uint64), sizes.astype(np.uint64))
 
 
+def with_one(record: TableRecord, amount: int) -> TableRecord:
+    """The record with one more arm, which always pays this."""
+    ends = len(record.rewards), 1
+    parts = [(record.rewards, amount), (record.starts, ends[0]), (record.sizes, ends[1])]
+    return TableRecord(*(np.append(whole, part).astype(whole.dtype) for whole, part in parts))
+
+
 def moments(amounts: Ints) -> tuple[Fraction, Fraction]:
     """The exact mean and population variance of whole numbers below 2**34.
 

@@ -13,7 +13,7 @@ import numpy.typing as npt
 
 from surefoot._exact import Unit, exact, exact_range, finest_places, first_few, reach, shown
 from surefoot._types import Number
-from surefoot.environments._table import TableArms, TableRecord
+from surefoot.environments._table import TableArms, TableRecord, with_one
 from surefoot.errors import InvalidInput
 
 # A reward in units is below 2**34 (1e9 of them fit an int64), so the float product is off by less
@@ -32,8 +32,9 @@ class ReplayLog(TableArms):
     ``reward_range``: sure bounds of the rewards; None takes the log's own least and greatest.
     Rewards are rounded to the nearest unit of 10**-9, or a coarser one if the range needs it,
     within the range; a range between two neighbouring units is widened to them. Arms are numbered
-    in the order of their labels, ints first; ``rows`` counts the log's rows of each. Raises
-    InvalidInput, which names the row, the first one being 1.
+    in the order of their labels, ints first; ``rows`` counts the log's rows of each. ``codes`` and
+    ``amounts`` are the log itself, row by row: the number of its arm, the default's being the last,
+    and its reward in units. Raises InvalidInput, which names the row, the first one being 1.
 
     >>> env = ReplayLog({"arm": ["a", "b", "b"], "reward": [1, 0.5, 0.5]}, default="a")
     >>> env.arms, env.rows, env.pull(key=1, turn=1, arm=0), env.default_mean
@@ -67,7 +68,9 @@ class ReplayLog(TableArms):
         self.reward_range = low, high
         amounts = np.clip(_nearest(values, self.unit), *ends)
         self._names = _ordered(set(labels), default)
-        self._all = _by_arm(labels, amounts, self._names)
+        self.codes = _codes(labels, self._names)
+        self.amounts = amounts
+        self._all = _by_arm(self.codes, amounts)
         self.default_mean = None
         if default is not None:
             own = self._all.rewards[int(self._all.starts[-1]) :]
@@ -81,16 +84,29 @@ class ReplayLog(TableArms):
         self.arms = tuple(self._names[:n_arms])
         self.rows = tuple(sizes[:n_arms].tolist())
 
-    def with_default(self) -> ReplayLog:
+    def with_default(self, value: Number | None = None, label: Any = None) -> ReplayLog:
         """The same log and noise, with the default as one more arm, the last.
+
+        ``value``, ``label``: of a default that has no rows in the log, and then always pays this.
 
         >>> env = ReplayLog({"arm": ["a", "b"], "reward": [1, 0]}, default="a")
         >>> env.with_default().arms
         ('b', 'a')
+        >>> env.with_default(0.5, "old").means.tolist()
+        [0.0, 1.0, 0.5]
         """
         joined = copy.copy(self)
-        joined._play(len(self._names))
+        if value is not None:
+            joined._names = [*self._names, label]
+            joined._all = with_one(self._all, self.unit.floor(exact(value, "default")))
+        joined._play(len(joined._names))
         return joined
+
+    def drawing(self, record: TableRecord) -> ReplayLog:
+        """The same arms, paying from another table of as many of them, in the same unit."""
+        other = copy.copy(self)
+        other._hold(record, self.unit)
+        return other
 
 
 def _ordered(labels: set[Any], default: Any) -> list[Any]:
@@ -233,10 +249,14 @@ def _nearest_ratio(numerator: int, denominator: int) -> int:
     return (2 * numerator + denominator) // (2 * denominator)
 
 
-def _by_arm(labels: list[Any], amounts: npt.NDArray[np.int64], names: list[Any]) -> TableRecord:
-    """The amounts sorted by arm, in the order of ``names``, else as in the log."""
+def _codes(labels: list[Any], names: list[Any]) -> npt.NDArray[np.int64]:
+    """The place of each label among the names."""
     numbers = {label: number for number, label in enumerate(names)}
-    codes = np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
+    return np.fromiter(map(numbers.__getitem__, labels), np.int64, len(labels))
+
+
+def _by_arm(codes: npt.NDArray[np.int64], amounts: npt.NDArray[np.int64]) -> TableRecord:
+    """The amounts sorted by arm, else as in the log."""
     sizes = np.bincount(codes)
     starts = np.cumsum(sizes) - sizes
     rewards = amounts[np.argsort(codes, kind="stable")]

