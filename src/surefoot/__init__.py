@@ -69,6 +69,7 @@ _HOMES = {
     "mv_cucb": "surefoot.agents",
     "read_log": "surefoot.study.logs.log",
     "recommend": "surefoot.choosing",
+    "run_study": "surefoot.study.running",
     "simulate": "surefoot.simulation",
     "warmup": "surefoot._warmup",
 }
@@ -139,6 +140,7 @@ __all__ = [
     "mv_cucb",
     "read_log",
     "recommend",
+    "run_study",
     "simulate",
     "warmup",
     "__version__",
@@ -204,6 +206,7 @@ if TYPE_CHECKING:
     from surefoot.simulation import Result, simulate
     from surefoot.study.logs.backtest import Backtest, backtest
     from surefoot.study.logs.log import Log, read_log
+    from surefoot.study.running import run_study
 
 
 def __getattr__(name: str) -> Any:

@@ -21,7 +21,6 @@ from surefoot.cli._terminal import (
     telling,
     watch,
 )
-from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
     from surefoot.study.forecast import Forecast
@@ -85,15 +84,10 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
     from surefoot.study.experiment import run_study, write_study
     from surefoot.study.files import probe, to_json
     from surefoot.study.results import Store
-    from surefoot.study.schedule import WHOLE, Shard
+    from surefoot.study.schedule import Shard
 
     out = asked.out
-    shard = WHOLE if asked.shard is None else Shard.parse(asked.shard)
-    if asked.shard is not None and asked.overwrite:
-        raise InvalidInput(
-            "--shard and --overwrite exclude each other, for it would remove the other shards' "
-            f"runs; remove {out} before the shards start, or give another --out"
-        )
+    shard = Shard.asked(asked.shard, overwrite=asked.overwrite)
     store = Store(out, sweep, resume=asked.resume, overwrite=asked.overwrite, theory=asked.theory)
     probe(out)
     if asked.dry_run:

@@ -60,6 +60,18 @@ class Shard(NamedTuple):
             raise InvalidInput(f"shard = {said!r} must be i/n with 1 <= i <= n, such as 1/8")
         return cls(int(found[1]), int(found[2]))
 
+    @classmethod
+    def asked(cls, said: str | None, *, overwrite: bool) -> Self:
+        """The shard that was asked for, by default all. Raises InvalidInput with ``overwrite``."""
+        if said is None:
+            return cls(1, 1)
+        if overwrite:
+            raise InvalidInput(
+                f"shard = {said!r} and overwrite exclude each other, for it would remove the other "
+                "shards' runs; remove the folder before they start, or give another out"
+            )
+        return cls.parse(said)
+
 
 WHOLE = Shard(1, 1)
 """All of a study."""
