@@ -3,10 +3,12 @@
 import errno
 import os
 import signal
+import threading
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
-from surefoot._files import replacing, sync_folder
+from surefoot._files import create, replacing, sync_folder
 
 
 def test_a_file_takes_its_place_when_it_is_whole(tmp_path):
@@ -35,6 +37,27 @@ def test_a_draft_of_a_long_name_has_a_name_that_fits(tmp_path):
     with replacing(target) as draft:
         draft.touch()
     assert target.exists()
+
+
+@pytest.mark.parametrize("links", [True, False])
+def test_of_many_that_create_a_file_at_once_one_does(tmp_path, monkeypatch, links):
+    def refused(*_):
+        raise OSError(errno.EPERM, os.strerror(errno.EPERM))  # as on a FAT disk
+
+    if not links:
+        monkeypatch.setattr(os, "link", refused)
+    target, texts = tmp_path / "a.json", [str(number) * 9000 for number in range(8)]
+    together = threading.Barrier(len(texts))
+
+    def begin(text):
+        together.wait()
+        return create(target, text)
+
+    with ThreadPoolExecutor(len(texts)) as pool:
+        who = list(pool.map(begin, texts))
+    assert who.count(True) == 1
+    assert target.read_text() == texts[who.index(True)]
+    assert list(tmp_path.iterdir()) == [target]
 
 
 def fails(target, error):

@@ -6,6 +6,7 @@ import subprocess
 import sys
 import time
 
+import polars as pl
 import pytest
 from typer.testing import CliRunner
 
@@ -374,3 +375,30 @@ def test_all_panels_go_on_after_a_kill_and_redo_nothing(tmp_path):
     for name in ("summary.json", "runs.parquet"):
         assert (out / name).read_bytes() == (whole / name).read_bytes()
     assert len(json.loads((out / "summary.json").read_text())["panels"]) == 22
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("apart", [0.0, 0.3, 1.0])
+def test_two_that_overwrite_one_folder_never_mix_their_seeds(tmp_path, apart):
+    words = ["--k", "3", "--horizon", "200000", "--runs", "40", "--alpha", ".1"]
+    out, started = tmp_path / "out", []
+    for seed in ("1", "2"):
+        started.append(subprocess.Popen(
+            [sys.executable, "-m", "surefoot", "study", "cmab", *words, "--seed", seed,
+             "--overwrite", "--out", str(out)],
+            stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True,
+        ))  # fmt: skip
+        time.sleep(apart)
+    for child in started:
+        _, said = child.communicate(timeout=100)
+        lines = [line for line in said.splitlines() if line.startswith("error: ")]
+        assert len(lines) == (child.returncode != 0)
+        assert "fault of surefoot" not in said
+    (panel,) = json.loads((out / "study.json").read_text())["panels"]
+    for part in out.glob("runs/*/part-*.parquet"):
+        assert set(pl.read_parquet(part, glob=False)["cell"]) == {part.parent.name}
+    clean = ["--seed", str(panel["seed"]), "--out", tmp_path / "clean"]
+    assert study(*words, *clean).exit_code == 0
+    assert study("--resume", "--out", out).exit_code == 0
+    for name in ("summary.json", "runs.parquet"):
+        assert (out / name).read_bytes() == (tmp_path / "clean" / name).read_bytes()

@@ -1,5 +1,6 @@
 import json
 import shutil
+import sys
 
 import polars as pl
 import pytest
@@ -322,6 +323,12 @@ def test_a_damaged_part_names_its_file(store, harm):
         store.rows(cell)
     shutil.rmtree(part) if part.is_dir() else part.unlink()
     assert store.missing(cell) == [range(1, 3)]
+
+
+def test_a_folder_is_opened_where_numba_is_not_installed(store, monkeypatch):
+    keep(store, only(store), 0, 0)
+    monkeypatch.setitem(sys.modules, "numba", None)
+    assert Store(store.folder, SWEEP).done == Runs.of(store.folder).done == 1
 
 
 def test_a_folder_with_brackets_in_its_name_is_a_folder(tmp_path):

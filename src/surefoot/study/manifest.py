@@ -46,7 +46,6 @@ def manifest_of(sweep: Sweep, told: Sequence[JsonObject], *, theory: bool) -> Js
         "theory": theory,
         "made": made_with(),
         "versions": versions(),
-        "machine": machine(),
     }
 
 
@@ -74,7 +73,7 @@ def claim(folder: Path, mine: JsonObject, *, resume: bool) -> None:
     One that is to have more runs, or to show the theorems, is told so.
     """
     folder.mkdir(parents=True, exist_ok=True)
-    if create(folder / MANIFEST, to_json(mine) + "\n"):
+    if create(folder / MANIFEST, to_json({**mine, "machine": machine()}) + "\n"):
         return
     theirs = read(folder)
     same(theirs, mine, folder, resume=resume)

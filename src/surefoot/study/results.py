@@ -40,6 +40,10 @@ class Runs:
     def __init__(self, folder: Path, sweep: Sweep, told: Mapping[str, JsonObject]) -> None:
         self.folder, self.sweep, self._told = folder, sweep, told
         self.axes = axes_of(sweep.panels)
+        self._groups = sweep.groups
+        groups = self._groups.values()
+        self.cells = {self.cell(panel): panel for panels in groups for panel in panels}
+        """The panels by their cells, those that are run together one after another."""
 
     @classmethod
     def of(cls, folder: Path) -> Self:
@@ -55,12 +59,6 @@ class Runs:
         told = manifest.told_by(theirs)
         names = [panel_of(one["settings"]).name for one in told]
         return cls(folder, sweep, dict(zip(names, told, strict=True)))
-
-    @property
-    def cells(self) -> dict[str, Panel]:
-        """The panels by their cells, those that are run together one after another."""
-        groups = self.sweep.groups.values()
-        return {self.cell(panel): panel for panels in groups for panel in panels}
 
     def cell(self, panel: Panel) -> str:
         """The name of a panel's folder of runs."""
@@ -102,7 +100,7 @@ class Runs:
 
         They are of any size: ``tasks.cut`` takes some runs of one.
         """
-        panels = self.sweep.groups[group]
+        panels = self._groups[group]
         lacking = [self.missing(self.cell(panel)) for panel in panels]
         if shards > 1:
             lacking = [parts.of_shard(spans, shard, shards) for spans in lacking]
