@@ -1,12 +1,14 @@
 import json
+import resource
 import shutil
 import sys
 
+import numpy as np
 import polars as pl
 import pytest
 
 from keeping import keep, rows
-from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study import cells, manifest
 from surefoot.study.findings import RULES, found_in
 from surefoot.study.problems import MAIN
@@ -225,6 +227,8 @@ def test_overwriting_removes_what_the_study_wrote_and_nothing_else(store):
     part = keep(store, only(store), 0, 0)
     ours = ["cmab-K3-alpha0.05.png", "cmab-K3-alpha0.05-theory.svg", "summary.json"]
     ours += ["runs.parquet", "report.html", "log.ndjson"]
+    (store.folder / ".sorted-abc").mkdir()
+    (store.folder / ".sorted-abc" / "a.parquet").touch()
     theirs = ["notes.txt", "cmab-K9-alpha0.05.png", "runs/notes.txt", "runs/mine/a.parquet"]
     for name in [*ours, *theirs]:
         (store.folder / name).parent.mkdir(exist_ok=True)
@@ -349,6 +353,28 @@ def test_an_axis_that_a_panel_has_not_is_null(tmp_path):
         assert all(frame.get_column(axis).null_count() == len(frame) for axis in absent)
     assert len(kinds) == 4
     assert len({str(kind) for kind in kinds.values()}) == 1
+
+
+@pytest.fixture
+def small_files():
+    """No file may grow beyond 100,000 bytes meanwhile."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
+    yield
+    resource.setrlimit(resource.RLIMIT_FSIZE, before)
+
+
+def test_a_table_that_does_not_fit_says_so_and_leaves_nothing(tmp_path, small_files):
+    store = Store(tmp_path, SWEEP.but(alpha=(0.1, 0.2)))
+    noise = np.random.default_rng(0)
+    for cell in store.cells:
+        part = keep(store, cell, 0, 2, t=range(1, 1001))
+        frame = pl.read_parquet(part, glob=False)
+        noisy = frame.with_columns(slack=noise.normal(size=len(frame)))
+        noisy.write_parquet(part)  # about 70 kB, and in one table twice that
+    with pytest.raises(StoreUnavailable, match=r"runs.parquet cannot be written: .*File too large"):
+        write_table(store)
+    assert [file.name for file in tmp_path.iterdir()] == ["runs"]
 
 
 def test_of_too_many_rows_there_is_no_one_table(store, monkeypatch):

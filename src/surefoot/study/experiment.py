@@ -16,7 +16,7 @@ from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.executors import Crew, Local
 from surefoot.study.figures import draw_panel, draw_theory
-from surefoot.study.files import replacing, require, to_json, uninterrupted, versions, write_json
+from surefoot.study.files import require, to_json, uninterrupted, versions, write_json
 from surefoot.study.findings import found_in
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_chart import draw_backtest
@@ -28,6 +28,7 @@ from surefoot.study.panel import Panel
 from surefoot.study.parts import of_shard
 from surefoot.study.report import Page, write_report
 from surefoot.study.results import PanelRuns, Store, write_table
+from surefoot.study.rows import put
 from surefoot.study.runs import Step, joint_plan
 from surefoot.study.schedule import WHOLE, Job, Shard, drive, weight
 
@@ -156,8 +157,7 @@ def write(found: Backtest | OutlookFindings | ComparisonFindings, folder: Path) 
             draw_outlook(found, folder / found.outlook.chart)
         else:
             draw_backtest(found, folder / found.runs.chart)
-            with replacing(folder / "runs.parquet") as scratch:
-                found.frame.write_parquet(scratch)
+            put(folder / "runs.parquet", found.frame)
     write_json(folder / names[0], summary)
     return summary
 

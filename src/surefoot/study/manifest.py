@@ -24,6 +24,8 @@ BEFORE = 2
 """The format of studies that had a file for each run, in ``parts``."""
 PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
+SORTED = ".sorted-"
+"""How the name of a folder begins that holds cells while ``runs.parquet`` is written."""
 OURS = (
     MANIFEST,
     LOG,
@@ -174,6 +176,8 @@ def clear(folder: Path) -> None:
     stems = [panel.name + part for panel in settings(manifest).panels for part in PARTS]
     figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
     parts.clear(folder / parts.RUNS)
+    for one in folder.glob(f"{SORTED}*"):  # of a process that was killed
+        shutil.rmtree(one, ignore_errors=True)
     open_runs.clear(folder)
     for name in [*figures, "summary.json", "runs.parquet", "report.html", LOG, MANIFEST]:
         (folder / name).unlink(missing_ok=True)

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
 import numpy as np
 
 from surefoot._types import JsonObject
-from surefoot.errors import DamagedFile, InvalidInput
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study import manifest, parts
 from surefoot.study.files import replacing
-from surefoot.study.manifest import MANIFEST, OURS
+from surefoot.study.manifest import MANIFEST, OURS, SORTED
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
-from surefoot.study.rows import axes_of, schema
+from surefoot.study.rows import axes_of, put, schema
 from surefoot.study.sweep import Sweep, panel_of
 from surefoot.study.tasks import task_of, told_of
 
@@ -151,6 +152,12 @@ class Runs:
             raise self._damaged(cell) from None
         return frame.sort(order_of(self.cells[cell]), "run", "t")
 
+    def count_rows(self, cell: str) -> int:
+        """How many rows a cell's finished runs have."""
+        import polars as pl
+
+        return int(self.scan(cell).select(pl.len()).collect().item())
+
     def _damaged(self, cell: str) -> DamagedFile:
         """Say which part of a cell cannot be read, or lacks rows."""
         import polars as pl
@@ -270,23 +277,32 @@ def write_table(runs: Runs) -> bool:
     """Write the finished runs of all panels as ``runs.parquet``, unless they are too many.
 
     Above ``LARGEST`` rows it is left out, and an older one removed: ``runs/`` is what is read then.
-    Panels are in the order of ``cells``; axes and measures that no panel has are left out. Returns
-    whether it was written.
+    Panels are in the order of ``cells``; axes and measures that no panel has are left out. One
+    panel is in memory at a time. Returns whether it was written.
     """
     import polars as pl
 
-    panels = [panel for cell, panel in runs.cells.items() if runs.finished(cell)]
-    frames = [runs.scan(runs.cell(panel)).sort(order_of(panel), "run", "t") for panel in panels]
-    whole, file = pl.concat(frames), runs.folder / TABLE
-    if whole.select(pl.len()).collect().item() > LARGEST:
+    panels = {cell: panel for cell, panel in runs.cells.items() if runs.finished(cell)}
+    file = runs.folder / TABLE
+    if sum(map(runs.count_rows, panels)) > LARGEST:
         file.unlink(missing_ok=True)
         return False
-    axes = {axis for panel in panels for axis in panel.axes}
-    measures = {measure for panel in panels for measure in panel.measures()}
+    axes = {axis for panel in panels.values() for axis in panel.place}
+    measures = {measure for panel in panels.values() for measure in panel.measures()}
     had = {"problem", "agent", "run", "t", *axes, *measures}
     columns = [column for column in schema(runs.axes) if column in had]
-    with replacing(file) as draft:
-        whole.select(columns).sink_parquet(draft, row_group_size=ROWS, maintain_order=True)
+    with replacing(file) as draft, TemporaryDirectory(prefix=SORTED, dir=runs.folder) as folder:
+        sorted_cells = [Path(folder) / f"{cell}.parquet" for cell in panels]
+        for cell, one in zip(panels, sorted_cells, strict=True):
+            put(one, runs.rows(cell).select(columns))
+        whole = pl.scan_parquet(sorted_cells, glob=False, hive_partitioning=False)
+        try:
+            whole.sink_parquet(draft, row_group_size=ROWS, maintain_order=True)
+        except pl.exceptions.PolarsError as error:  # so it calls a full disk, too
+            raise StoreUnavailable(
+                f"{file} cannot be written: {error}; all runs are kept: mend it and give the same "
+                "command again"
+            ) from error
     return True
 
 

@@ -8,7 +8,6 @@ may be lost, done twice or come late.
 
 from __future__ import annotations
 
-import io
 import json
 import os
 import socket
@@ -25,12 +24,12 @@ from surefoot.errors import InvalidInput, StoreUnavailable
 from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose
 from surefoot.study import cells, open_runs, parts
-from surefoot.study.files import replacing, uninterrupted
+from surefoot.study.files import uninterrupted
 from surefoot.study.manifest import LOG, MANIFEST, holds, processor
 from surefoot.study.open_runs import OpenRun
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
-from surefoot.study.rows import table
+from surefoot.study.rows import put, table
 from surefoot.study.runs import Traces, joint_plan
 from surefoot.study.sweep import panel_of
 
@@ -179,11 +178,8 @@ def _play(
 
 def _write(path: Path, frame: pl.DataFrame) -> None:
     """Put a part on disk, in whole or not at all."""
-    whole = io.BytesIO()  # so that a full disk is the system's own error, not one of polars
-    frame.write_parquet(whole)
     try:
-        with replacing(path) as draft:
-            draft.write_bytes(whole.getbuffer())
+        put(path, frame)
     except OSError as error:
         raise StoreUnavailable(
             f"{path} cannot be written by {socket.gethostname()}: {error.strerror or error}; runs "
