@@ -73,7 +73,9 @@ class Copy:
         """
         if self.default.known is not None:
             return self.default.known
-        end = _SIX.create_decimal(repr(self.mean + NORMAL * self.error))
+        end = _SIX.create_decimal(
+            f"{self.mean + NORMAL * self.error:.12g}"
+        )  # floats' dust is no digit
         return min(self.default.most, end)
 
     def gain(self, plays: Floats) -> Gain:
