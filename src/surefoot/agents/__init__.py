@@ -6,6 +6,7 @@ from surefoot.agents.plain import Plain
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.saving import load
 from surefoot.agents.tally import ArmStanding
+from surefoot.agents.uplift import Uplift
 
 __all__ = [
     "ArmStanding",
@@ -13,6 +14,7 @@ __all__ = [
     "Plain",
     "Play",
     "Reason",
+    "Uplift",
     "gencb_cccb",
     "gencb_clb",
     "gencb_cmab",

@@ -24,6 +24,7 @@ from surefoot.agents.funding import Earnings
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
 from surefoot.agents.tally import Tally
+from surefoot.agents.uplift import Gain
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors import (
     Books,
@@ -83,6 +84,8 @@ class Agent(Evidence, Changing):
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
         self.tally = Tally(self.books.low, self.books.high)
+        if self.holdout:
+            self.tally.gain = Gain(self.books.low, self.books.high)
         self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
         self.counts_open = counts_open(policy)

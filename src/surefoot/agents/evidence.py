@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from fractions import Fraction
 from typing import TYPE_CHECKING, Any
 
 from surefoot._types import Number
 from surefoot.agents.tally import ArmStanding, Tally, checked_delta
+from surefoot.agents.uplift import Uplift
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
@@ -53,6 +55,47 @@ class Evidence:
                 "points or rows of a context; use account"
             )
         return self.tally.standings(agent, given)
+
+    def uplift(self, delta: Number = 0.05) -> Uplift:
+        """What the agent brought over its holdout, per play, and what is sure of it.
+
+        The mean over plays 1..n of what the agent's way of playing pays on average at each, less
+        what the default does; it moves as the policy learns. low..high holds it with probability
+        1 - ``delta`` at every moment at once. The estimate weighs the holdout's rewards by 1/h and
+        the others by 1/(1 - h), from the default's known value. Source and proof:
+        ``surefoot.agents.uplift``.
+
+        Tell the default's rewards, held out or not: one that is not told counts at its worst, as
+        one that expired does, and an exploration that fell back. Only where the default is certain
+        (a closed gate, a pause, an index policy that prefers it) nothing needs to be told. Plays
+        count in the order of the decisions, up to the first that is open; void ones are left out.
+        Raises InvalidInput for an agent without ``holdout``.
+
+        >>> import random
+        >>> from surefoot import Plain, RewardFloor, UCB1
+        >>> agent = Plain(UCB1(2), RewardFloor(0.3, 0.1), seed=0, holdout=0.2)
+        >>> luck = random.Random(0)
+        >>> for _ in range(2_000):
+        ...     play = agent.select()
+        ...     _ = agent.update(play, luck.random() < (0.3 if play.is_default else 0.6))
+        >>> found = agent.uplift()
+        >>> found.plays, found.low < 0.3 < found.high
+        (2000, True)
+
+        Holds when: rewards lie in the range, and neither voids nor reports depend on whether a play
+        was held out, but by what it paid. Does not hold when: they do, as where an arm cannot be
+        shown and its play is void.
+        """
+        agent: Any = self
+        given = checked_delta(delta)
+        if self.tally.gain is None:
+            raise InvalidInput(
+                "uplift() compares with plays that are held out, and this agent holds out none; "
+                "give it holdout=0.1 from its first play on"
+            )
+        self.tally.fold(agent)
+        unit = Fraction(agent.floor.unit.decimal(1))
+        return self.tally.gain.result(agent.holdout, unit, given)
 
     def _expired(self, number: int) -> None:
         """Note that an exploration expired."""

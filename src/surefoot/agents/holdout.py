@@ -48,6 +48,8 @@ def holds_out(agent: Agent) -> bool:
 
 def chance(agent: Agent, of_default: float | None) -> float | None:
     """The probability of the default at a play; ``of_default``: were it not held out."""
+    if of_default == 1.0:
+        return 1.0
     return None if of_default is None else agent.holdout + (1.0 - agent.holdout) * of_default
 
 

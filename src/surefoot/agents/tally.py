@@ -22,6 +22,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from surefoot._exact import exact, shown
 from surefoot._types import JsonObject, Number
 from surefoot.agents.play import Play, Reason
+from surefoot.agents.uplift import Gain, waiting
 from surefoot.errors import InvalidInput
 from surefoot.floors.odds import Sequence
 
@@ -116,6 +117,10 @@ class Tally:
         self.recent: dict[int, int] = {}
         """The arm of each closed play among the last ones."""
         self.picked: str | None = None
+        self.gain: Gain | None = None
+        """The books of the uplift, of an agent with a holdout."""
+        self.ended_plays: list[Play] = []
+        """Of such an agent the plays that expired or fell back, not taken in yet."""
 
     def pick(self, agent: Agent, context: Any, allowed: Any) -> None:
         """A play was given a context, some arms only, or a default of its own."""
@@ -128,12 +133,16 @@ class Tally:
         """A play expired."""
         self.ended.append((play.id, self._place(agent, play), None))
         self.lost.add(play.id)
+        if self.gain is not None:
+            self.ended_plays.append(play)
 
     def leave_out(self, play: Play, void: bool) -> None:
         """A play was void, or the default was played in its place."""
         self.lost.discard(play.id)
         if play.index < 0 and not void:
             self.untold.append(play)
+        elif self.gain is not None and not void:
+            self.ended_plays.append(play)
 
     def fold(self, agent: Agent) -> None:
         """Take in what was noted."""
@@ -144,6 +153,8 @@ class Tally:
         else:
             places = [self._place(agent, play) for play in log]
         paid = plays.rewards(numbers[: len(self.log)]) + [None] * len(self.untold)
+        if self.gain is not None:
+            self._measure(agent, self.gain, zip(log, paid, strict=True))
         self.log.clear()
         self.untold.clear()
         self.recent.update(zip(numbers, places, strict=True))
@@ -156,6 +167,13 @@ class Tally:
         if len(self.pending) > DISTINCT:
             self._settle()
         self.limit = min(max(LIMIT, len(agent.open_plays)), MOST)
+
+    def _measure(self, agent: Agent, gain: Gain, noted: Iterable[tuple[Play, int | None]]) -> None:
+        """Take in plays for the uplift; one that counted as lost counts no more."""
+        rows = [gain.row(play, None) for play in self.ended_plays]
+        rows += [gain.row(play, x) for play, x in noted if play.id not in self.lost]
+        self.ended_plays.clear()
+        gain.take(rows, waiting(agent, self.lost), BEHIND + 4 * len(agent.open_plays))
 
     def _place(self, agent: Agent, play: Play) -> int:
         """The arm's number; the default's where something else may have picked it is another."""
@@ -184,6 +202,8 @@ class Tally:
         if excess > 0:
             given_up = [row for row in heads if row[0] < rows[excess][0]]
             self.lost.update(number for number, _ in given_up)
+            if self.gain is not None:
+                self.ended_plays += [agent.open_plays[number][0] for number, _ in given_up]
             rows += [(number, place, None) for number, place in given_up]
             rows.sort(key=itemgetter(0))
             heads = heads[len(given_up) :]
@@ -232,6 +252,8 @@ class Tally:
         self.sequences.clear()
         self.low, self.high = agent.books.low, agent.books.high
         self.since = agent.books.plays.next_id
+        if self.gain is not None:
+            self.gain = Gain(self.low, self.high, self.since)
 
     def standings(self, agent: Agent, delta: Fraction) -> tuple[ArmStanding, ...]:
         """One row for each arm, and one for the default where it was played."""
@@ -257,6 +279,7 @@ class Tally:
             "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
             "recent": [list(row) for row in sorted(self.recent.items())],
             "picked": self.picked,
+            **({} if self.gain is None else {"gain": self.gain.state()}),
         }
 
     @classmethod
@@ -272,6 +295,8 @@ class Tally:
         tally.sequences = {place: Sequence.restored(one) for place, one in state["sequences"]}
         tally.recent = dict(state["recent"])
         tally.picked = state["picked"]
+        if "gain" in state:
+            tally.gain = Gain.restored(state["gain"])
         return tally
 
 
