@@ -6,8 +6,8 @@ from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.runner import choose
 from surefoot.study import runs as of_panels
 from surefoot.study.findings import claims
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import MAIN
-from surefoot.study.results import PanelRuns
 from surefoot.study.rows import axes_of, table
 from surefoot.study.sweep import Sweep, read
 

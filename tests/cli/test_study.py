@@ -29,7 +29,7 @@ def command(problem, *words):
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
     """Figures take most of the time of a small study; ``made`` comes before this and has them."""
-    monkeypatch.setattr("surefoot.study.experiment._draw", lambda *_: [])
+    monkeypatch.setattr("surefoot.study.publish._draw", lambda *_, **__: [])
 
 
 @pytest.fixture(scope="module")
@@ -44,7 +44,7 @@ def test_it_writes_figures_tables_and_a_summary(made):
     assert done.exit_code == 0, done.output
     assert {file.name for file in out.iterdir()} == {
         "cmab-K3-alpha0.1.png", "cmab-K3-alpha0.1.svg", "cmab-K3-alpha0.1.pdf",
-        "runs.parquet", "summary.json", "report.html", "study.json", "runs",
+        "runs.parquet", "summary.json", "summary.csv", "report.html", "study.json", "runs",
         "log.ndjson",
     }  # fmt: skip
     for file in out.glob("cmab*"):
@@ -54,7 +54,7 @@ def test_it_writes_figures_tables_and_a_summary(made):
 def test_the_summary_is_the_promised_one(made):
     out, _ = made
     summary = json.loads((out / "summary.json").read_text())
-    assert list(summary) == ["panels", "seed", "versions"]
+    assert list(summary) == ["panels", "seed", "versions", "missing"]
     (panel,) = summary["panels"]
     assert (panel["problem"], panel["K"], panel["alpha"]) == ("cmab", 3, 0.1)
     assert (panel["runs"], panel["horizon"], summary["seed"]) == (2, 400, 0)
@@ -65,7 +65,7 @@ def test_the_summary_is_the_promised_one(made):
             "minimum_slack",
         ]  # fmt: skip
         for measure in list(agent)[1:]:
-            assert list(agent[measure]) == ["mean", "min", "max"]
+            assert list(agent[measure]) == ["mean", "min", "max", "interval"]
     assert [claim["key"] for claim in panel["claims"]] == [
         "kept", "flat", "lower", "constant", "early",
     ]  # fmt: skip
@@ -402,3 +402,32 @@ def test_two_that_overwrite_one_folder_never_mix_their_seeds(tmp_path, apart):
     assert study("--resume", "--out", out).exit_code == 0
     for name in ("summary.json", "runs.parquet"):
         assert (out / name).read_bytes() == (tmp_path / "clean" / name).read_bytes()
+
+
+def test_a_report_is_written_from_results_alone(made, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(made[0], folder)
+    for name in ("report.html", "summary.json", "summary.csv"):
+        (folder / name).unlink()
+    done = command("report", folder)
+    assert (done.exit_code, done.stderr.count("missing")) == (0, 0)
+    assert (folder / "summary.json").read_bytes() == (made[0] / "summary.json").read_bytes()
+    assert "GenCB" in done.stdout
+
+
+def test_a_report_of_an_unfinished_study_says_what_is_missing_and_ends_with_3(made, tmp_path):
+    folder = tmp_path / "out"
+    shutil.copytree(made[0], folder)
+    manifest = json.loads((folder / "study.json").read_text())
+    manifest["panels"][0]["runs"] = 5
+    (folder / "study.json").write_text(json.dumps(manifest))
+    done = command("report", folder, "--json")
+    assert done.exit_code == 3
+    assert "3 of 5 runs are missing: 3 of cmab-K3-alpha0.1; the command" in done.stderr
+    assert json.loads(done.stdout)["missing"] == [{"panel": "cmab-K3-alpha0.1", "runs": 3}]
+
+
+def test_a_report_of_no_study_is_one_line(tmp_path):
+    done = command("report", tmp_path)
+    assert done.exit_code == 2
+    assert "holds no study" in done.stderr

@@ -5,7 +5,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study import experiment, files
+from surefoot.study import files, publish
 from surefoot.study.experiment import claim, run_study, write, write_study
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
@@ -20,7 +20,7 @@ SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(2, 3), alpha=(0.1, 0.2), horizon=250
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    monkeypatch.setattr(experiment, "_draw", lambda *_: [])
+    monkeypatch.setattr(publish, "_draw", lambda *_, **__: [])
 
 
 def run(folder, sweep=SWEEP, steps=None, **options):
@@ -129,15 +129,15 @@ def test_what_does_not_fit_is_found_before_anything_is_written(tmp_path):
 def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
     drawn = []
 
-    def draw(store, runs):
-        drawn.append((store.folder / runs.panel.name, len(runs.frame)))
+    def draw(store, runs, *, theory):
+        drawn.append((store.folder / runs.panel.name, runs.of("UCB1", "slack").shape))
         return []
 
-    monkeypatch.setattr(experiment, "_draw", draw)
+    monkeypatch.setattr(publish, "_draw", draw)
     run(tmp_path)
     assert [stem.name for stem, _ in drawn] == [panel.name for panel in SWEEP.panels]
     assert {stem.parent for stem, _ in drawn} == {tmp_path}
-    assert {rows for _, rows in drawn} == {3 * 3 * len(checkpoints(250))}
+    assert {shape for _, shape in drawn} == {(3, len(checkpoints(250)))}
 
 
 def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
@@ -152,7 +152,7 @@ def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
     table = pl.read_parquet(tmp_path / "runs.parquet")
     assert table.columns[:7] == ["problem", "K", "d", "alpha", "rho", "agent", "run"]
     assert table.filter(problem="clb").get_column("K").null_count() > 0
-    assert (tmp_path / "report.html").read_text().count("<section") == 5
+    assert (tmp_path / "report.html").read_text().count("<section") == 6
 
 
 LOG = {"arm": ["a", "b", "c"] * 40, "reward": [1, 0, 1, 0, 1, 1] * 20}

@@ -7,8 +7,8 @@ from surefoot._drawing import style
 from surefoot.study import figures, runs
 from surefoot.study.figures import caption
 from surefoot.study.numbers import brief
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import CMAB, MAIN
-from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, paper, read
 
 
@@ -28,7 +28,7 @@ def panel(**changes):
 def test_every_setting_can_be_drawn(tmp_path, monkeypatch, changes):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     setting = panel(**changes)
-    said = figures.draw_panel(PanelRuns(setting, rows(setting)), tmp_path / setting.name)
+    said = figures.draw_panel(PanelRuns(setting, rows(setting)), tmp_path / setting.name).caption
     assert setting.setting in said
     (file,) = tmp_path.iterdir()
     assert file.name == f"{setting.name}.png"
@@ -150,7 +150,7 @@ def test_every_problem_can_be_drawn_and_nothing_leaves_the_sheet(drawn, problem)
 def test_the_theorems_are_drawn_and_said(tmp_path, monkeypatch, problem):
     monkeypatch.setattr(style, "FORMATS", ("png",))
     setting = Sweep.of(read(MAIN[problem])).but(horizon=400).panels[0]
-    said = figures.draw_theory(PanelRuns(setting, rows(setting)), tmp_path / "x")
+    said = figures.draw_theory(PanelRuns(setting, rows(setting)), tmp_path / "x").caption
     assert (tmp_path / "x.png").stat().st_size > 30_000
     if problem == "mv":
         assert "MV-CUCB: void here. Alpha * rho * default = 0.35 must be > 2" in said

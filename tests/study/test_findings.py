@@ -4,8 +4,8 @@ import pytest
 
 from claims_at_reduced_size import rows
 from surefoot.study.findings import RULES, claims, found_in, predicted_default_plays, theorems
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import MAIN
-from surefoot.study.results import PanelRuns
 from surefoot.study.sweep import Sweep, read
 
 T = np.arange(1, 101)

@@ -11,8 +11,9 @@ from keeping import keep, rows
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study import cells, manifest
 from surefoot.study.findings import RULES, found_in
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import MAIN
-from surefoot.study.results import PanelRuns, Runs, Store, asked_for, write_table
+from surefoot.study.results import Runs, Store, asked_for, write_table
 from surefoot.study.sweep import Sweep, paper, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), horizon=50, runs=3)
@@ -456,6 +457,9 @@ def test_the_schema_is_pinned():
     found = found_in(PanelRuns(PANEL, FRAME_SUMMARY))
     assert [claim["key"] for claim in found.pop("claims")] == list(RULES)
     agents = found.pop("agents")
+    assert [one["agents"] for one in found.pop("differences")] == [
+        ["GenCB", "UCB1"], ["GenCB", "ConUCB"], ["UCB1", "ConUCB"],
+    ]  # fmt: skip
     assert found == {
         "problem": "cmab",
         "K": 2,
@@ -468,15 +472,20 @@ def test_the_schema_is_pinned():
     assert [agent["name"] for agent in agents] == ["GenCB", "UCB1", "ConUCB"]
     assert agents[0] == {
         "name": "GenCB",
-        "regret": {"mean": 4.5, "min": 3.0, "max": 6.0},
-        "regular_regret": {"mean": 0.5, "min": 0.5, "max": 0.5},
-        "default_regret": {"mean": 4.0, "min": 2.5, "max": 5.5},
-        "default_plays": {"mean": 3.5, "min": 3, "max": 4},
-        "violating_rounds": {"mean": 0.0, "min": 0, "max": 0},
-        "minimum_slack": {"mean": 0.0, "min": 0.0, "max": 0.0},
+        "regret": {"mean": 4.5, "min": 3.0, "max": 6.0, "interval": None},
+        "regular_regret": {"mean": 0.5, "min": 0.5, "max": 0.5, "interval": None},
+        "default_regret": {"mean": 4.0, "min": 2.5, "max": 5.5, "interval": None},
+        "default_plays": {"mean": 3.5, "min": 3, "max": 4, "interval": None},
+        "violating_rounds": {"mean": 0.0, "min": 0, "max": 0, "interval": None},
+        "minimum_slack": {"mean": 0.0, "min": 0.0, "max": 0.0, "interval": None},
     }
-    assert agents[1]["violating_rounds"] == {"mean": 9.5, "min": 9, "max": 10}
-    assert agents[1]["minimum_slack"] == {"mean": -1.875, "min": -2.5, "max": -1.25}
+    assert agents[1]["violating_rounds"] == {"mean": 9.5, "min": 9, "max": 10, "interval": None}
+    assert agents[1]["minimum_slack"] == {
+        "mean": -1.875,
+        "min": -2.5,
+        "max": -1.25,
+        "interval": None,
+    }
 
 
 def test_curves_are_in_order_of_run_and_play():

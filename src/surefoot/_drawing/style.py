@@ -26,6 +26,7 @@ FORMATS = ("png", "svg", "pdf")
 """Of every figure."""
 BLUE, VERMILION, GREEN = "#0072B2", "#D55E00", "#009E73"
 ORANGE, SKY, PURPLE, BLACK = "#E69F00", "#56B4E9", "#CC79A7", "#000000"
+WINE, WHITE = "#882255", "#FFFFFF"
 INK, QUIET, HAIR = "#222222", "#666666", "#D9D9D9"
 
 
@@ -47,7 +48,7 @@ DEFAULT = Curve(QUIET, (0, (9, 3)), 1.3)
 
 # Seven colours that stay apart for any colour vision, and five dashes: no two of 35 curves have
 # both in common.
-_HUES = (BLUE, VERMILION, GREEN, "#882255", ORANGE, SKY, PURPLE)
+_HUES = (BLUE, VERMILION, GREEN, WINE, ORANGE, SKY, PURPLE)
 _DASHES = (GUARDED.dash, UNGUARDED.dash, COMPARATOR.dash, (0, (2.4, 1.2)), (0, (10, 1.5, 2, 1.5)))
 _MARKERS = ("", "o", "s", "^", "D", "v", "P", "X")
 

@@ -16,6 +16,7 @@ from typer.core import TyperGroup
 
 from surefoot.cli._better import better
 from surefoot.cli._commands import AsJson, Commands, Workers, help_of_group
+from surefoot.cli._report import report
 from surefoot.cli._study_files import new, run, show
 from surefoot.cli._study_runs import (
     Asked,
@@ -156,6 +157,7 @@ app.command("better")(better)
 app.command("run")(run)
 app.command("new")(new)
 app.command("show")(show)
+app.command("report")(report)
 
 
 def _with_fields(problem: str) -> Callable[..., None]:

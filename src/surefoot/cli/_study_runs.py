@@ -104,7 +104,7 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
     _tell_kept(store, total, stopped)
     with drawing(len(sweep.panels), "panels") as drawn:
         summary = write_study(store, drawn)
-    echo_json(to_json(summary)) if asked.as_json else _show(summary, sweep, out)
+    echo_json(to_json(summary)) if asked.as_json else tell_found(summary, sweep, out)
     if stopped:
         raise typer.Exit(130)
 
@@ -195,8 +195,12 @@ def _tell_kept(store: Store, total: int, stopped: bool) -> None:
             tell(f"{store.kept} runs are kept, {total} shown; {way}")
 
 
+LISTED = 30
+"""Panels that are told on stdout."""
+
+
 @telling()
-def _show(summary: JsonObject, sweep: Sweep, out: Path) -> None:
+def tell_found(summary: JsonObject, sweep: Sweep, out: Path) -> None:
     """The verdicts summed up, and the summary as one table a panel, on stdout."""
     from rich.console import Console
 
@@ -210,8 +214,9 @@ def _show(summary: JsonObject, sweep: Sweep, out: Path) -> None:
     axes = dict.fromkeys(axis for panel in sweep.panels for axis in panel.place)
     console = Console(highlight=False, soft_wrap=True)
     found = [claim["holds"] for panel in panels for claim in panel["claims"]]
-    console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
-    for panel in panels:
+    if found:
+        console.print(f"[bold]The paper's claims in these runs:[/] {tally(found)}")
+    for panel in panels[:LISTED]:
         title = f"{panel['problem'].upper()}, " if several else ""
         place = ", ".join(f"{axis} = {panel[axis]}" for axis in axes if axis in panel)
         console.print(
@@ -227,9 +232,12 @@ def _show(summary: JsonObject, sweep: Sweep, out: Path) -> None:
         show_table(console, table)
         for line in _unproved(panel):
             console.print(line, markup=False)
+    if len(panels) > LISTED:
+        console.print(f"\n... and {len(panels) - LISTED:,} more panels: all are in summary.csv")
     console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
-    console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
-    console.print(f"Figures, report.html, runs.parquet and summary.json are in {out}", markup=False)
+    if found:
+        console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
+    console.print(f"Figures, report.html, summary.csv and summary.json are in {out}", markup=False)
 
 
 def _unproved(panel: JsonObject) -> Iterator[str]:

@@ -15,19 +15,17 @@ from surefoot.study.better import BetterRuns
 from surefoot.study.compare import Comparison, ComparisonFindings
 from surefoot.study.compare_chart import draw_comparison
 from surefoot.study.executors import Crew, Local
-from surefoot.study.figures import draw_panel, draw_theory
-from surefoot.study.files import require, to_json, uninterrupted, versions, write_json
-from surefoot.study.findings import found_in
+from surefoot.study.files import require, to_json, uninterrupted, write_json
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
-from surefoot.study.manifest import MANIFEST, PARTS
+from surefoot.study.manifest import MANIFEST
 from surefoot.study.panel import Panel
 from surefoot.study.parts import of_shard
-from surefoot.study.report import Page, write_report
-from surefoot.study.results import PanelRuns, Store, write_table
+from surefoot.study.publish import publish
+from surefoot.study.results import Store
 from surefoot.study.rows import put
 from surefoot.study.runs import Step, joint_plan
 from surefoot.study.schedule import WHOLE, Job, Shard, drive, weight
@@ -92,21 +90,7 @@ def write_study(store: Store, drawn: Callable[[], object] = lambda: None) -> Jso
     the store says so, the theorems are drawn too. ``drawn`` is called after each panel.
     """
     store.check()
-    pages = []
-    for cell, panel in store.cells.items():
-        if store.finished(cell):
-            with uninterrupted():
-                runs = PanelRuns(panel, store.rows(cell))
-                found = found_in(runs, theory=store.theory)
-                pages.append(Page(panel, found, _draw(store, runs)))
-            drawn()
-    entries = [page.found for page in pages]
-    summary = {"panels": entries, "seed": store.sweep.seed, "versions": versions()}
-    if entries:
-        with uninterrupted():
-            write_table(store)
-        write_json(store.folder / "summary.json", summary)
-        write_report(store.folder / "report.html", pages, summary)
+    summary = publish(store, drawn, theory=store.theory)
     if store.complete:
         open_runs.clear(store.folder)  # of tasks that were done twice
     return summary
@@ -168,13 +152,3 @@ def _asked(
     if isinstance(found, ComparisonFindings):
         return found.comparison
     return found.outlook if isinstance(found, OutlookFindings) else found.runs
-
-
-def _draw(store: Store, runs: PanelRuns) -> list[tuple[Path, str]]:
-    """Draw a panel; its pictures, and what each shows in words."""
-    drawn = []
-    for end, draw in zip(PARTS, (draw_panel, draw_theory), strict=True):
-        if not end or store.theory:
-            stem = store.folder / f"{runs.panel.name}{end}"
-            drawn.append((stem.with_name(f"{stem.name}.png"), draw(runs, stem)))
-    return drawn

@@ -8,63 +8,68 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from surefoot._drawing import style
+from surefoot._drawing.inline import Drawn, pieces
 from surefoot.study.findings import Theorem, predicted_default_plays, theorems
 from surefoot.study.numbers import Array, brief, counted, plain
 from surefoot.study.panel import Panel
-from surefoot.study.results import PanelRuns
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.runs import FIRST_PLAYS
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 
-_DRESSES = (style.GUARDED, style.UNGUARDED, style.COMPARATOR)
-
 # Where an inset may be; it is drawn where it hides no curve, or not at all.
 REGRET_INSET: style.Box = (0.16, 0.56, 0.32, 0.36)
 PROMISE_INSETS: tuple[style.Box, ...] = tuple(
     (left, bottom, 0.3, 0.25) for left, bottom in [(0.68, 0.11), (0.68, 0.67), (0.08, 0.67)]
 )
+_INSIDE = 4  # curves that are named inside a panel, where they are lowest or leave it
 _DEPTH, _HEIGHT = 1.35, 1.2  # of the right panel, in units of the deepest fall
 
 
-def roles(panel: Panel) -> dict[str, style.Curve]:
-    """How each agent is drawn: the guarded one, the unguarded one, and the comparator.
+def dress(panel: Panel) -> dict[str, style.Curve]:
+    """How each agent is drawn.
 
     >>> from surefoot.study.sweep import read
-    >>> list(roles(read("mv-K24-alpha0.05-rho10")))
+    >>> list(dress(read("mv-K24-alpha0.05-rho10")))
     ['MV-CUCB', 'MV-UCB']
     """
-    return dict(zip(panel.names(), _DRESSES, strict=False))
+    names = panel.names()
+    return dict(zip(names, style.curves(len(names)), strict=True))
 
 
-def draw_panel(runs: PanelRuns, stem: Path) -> str:
-    """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption.
+def draw_panel(runs: PanelRuns, stem: Path) -> Drawn:
+    """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel.
 
-    Left, as in the paper: cumulative regret, its mean, least and most over the runs, with the
-    early phase in an inset. Right: what the worst run had above the floor after each play, until
-    well after the unguarded policy is above it for good. If it is not so in time, all of it is
-    the early phase, and there is no inset on the left.
+    Left, as in the paper: cumulative regret, its mean, quantiles, least and most over the runs,
+    with the early phase in an inset. Right: what the worst run had above the floor after each
+    play, until well after the unguarded policies are above it for good. If it is not so in time,
+    all of it is the early phase, and there is no inset on the left.
     """
     panel = runs.panel
     back = _back_above(runs)
     recovers = 1.5 * back <= panel.horizon
     early = max(2, _round(min(back, panel.horizon // 4))) if recovers else None
     end = 1.5 * back if recovers else panel.horizon
-    below = caption(runs)
-    with style.sheet(panel.title, below, columns=2) as (figure, (left, right)):
+    short = f"{counted(runs.count, 'run')} of {panel.horizon:,} plays. {style.READ}"
+    with style.sheet(panel.title, short, columns=2) as (figure, (left, right)):
         _regret(left, runs, early)
         _promise(right, runs, end)
         style.fit((left, right))
         style.save(figure, stem)
-    return below
+        return Drawn(caption(runs), pieces(figure, (left, right), panel.title))
 
 
 def _back_above(runs: PanelRuns) -> int:
-    """The play from which the unguarded policy stays above the floor in every run."""
-    t = runs.t
-    below = t[runs.of(runs.panel.unguarded, "slack").min(axis=0) < 0]
-    return int(below[-1]) if len(below) else int(t[-1])
+    """The play from which the unguarded policies stay above the floor in every run."""
+    t, below = runs.t, 0
+    roles = runs.panel.roles()
+    falling = [name for name, role in roles.items() if role == "unguarded"] or list(roles)
+    for name in falling:
+        under = t[runs.shape(name, "slack").least < 0]
+        below = max(below, int(under[-1]) if len(under) else 0)
+    return below or int(t[-1])
 
 
 def _round(plays: int) -> int:
@@ -79,29 +84,28 @@ def _round(plays: int) -> int:
 
 def _regret(axes: Axes, runs: PanelRuns, early: int | None) -> None:
     """``early``: the plays of the inset, if there is to be one."""
-    axes.set_title("Cumulative regret: mean, least, most")
+    axes.set_title("Cumulative regret")
     axes.set_xlabel("play")
     axes.set_ylabel("pseudo-regret")
-    panel, t, dress = runs.panel, runs.t, roles(runs.panel)
-    regrets = {name: runs.of(name, "regret") for name in dress}
-    _bands(axes, panel, regrets, t)
+    panel, t, curves = runs.panel, runs.t, dress(runs.panel)
+    _bands(axes, runs, curves, len(t))
     # The baseline, a diagonal at most, passes below the inset.
-    tops = [(t, regret.max(axis=0)) for regret in regrets.values()]
+    tops = [(t, runs.shape(name, "regret").most) for name in curves]
     if early is not None and style.first_free(axes, [REGRET_INSET], tops, margin=0.03):
-        first = t <= early
         inset = style.inset(axes, REGRET_INSET, f"first {early:,} plays")
-        _bands(inset, panel, {name: regret[:, first] for name, regret in regrets.items()}, t[first])
-    ends = [(float(regret.mean(axis=0)[-1]), name, dress[name]) for name, regret in regrets.items()]
-    style.label_ends(
-        axes, [(panel.slope * panel.horizon, "baseline\n(the floor)", style.FLOOR), *ends]
-    )
+        _bands(inset, runs, curves, int((t <= early).sum()))
+    ends = [(float(runs.shape(name, "regret").mean[-1]), name, curves[name]) for name in curves]
+    floor = (panel.slope * panel.horizon, "baseline\n(the floor)", style.FLOOR)
+    style.label_ends(axes, [floor, *ends])
 
 
-def _bands(axes: Axes, panel: Panel, regrets: dict[str, Array], t: Array) -> None:
-    """Every curve's mean, least and most, and the baseline."""
-    for name, regret in regrets.items():
-        style.band(axes, t, regret, roles(panel)[name])
-    style.line(axes, t, panel.slope * t, style.FLOOR)
+def _bands(axes: Axes, runs: PanelRuns, curves: dict[str, style.Curve], end: int) -> None:
+    """Every curve, and the baseline, at the first checkpoints up to ``end``."""
+    t = runs.t[:end]
+    for name, curve in curves.items():
+        whole = runs.shape(name, "regret")
+        style.shape(axes, t, style.Shape(*(one[:end] for one in whole)), curve)
+    style.line(axes, t, runs.panel.slope * t, style.FLOOR)
     axes.set_xlim(0, t[-1])
     axes.set_ylim(bottom=0)
 
@@ -113,8 +117,8 @@ def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
     axes.set_title(f"{what} minus the floor, in the worst run")
     axes.set_xlabel("play")
     axes.set_ylabel(f"{'reward' if panel.promises_reward else what} above the floor")
-    worst = {name: runs.of(name, "slack").min(axis=0) for name in panel.names()}
-    reach = max(1.0, *(-runs.of(name, "minimum_slack").min() for name in worst))
+    worst = {name: runs.shape(name, "slack").least for name in panel.names()}
+    reach = max(1.0, *(-runs.last(name, "minimum_slack").min() for name in worst))
     axes.set_xlim(0, end)
     axes.set_ylim(-_DEPTH * reach, _HEIGHT * reach)
     _slacks(axes, panel, worst, t)
@@ -124,7 +128,9 @@ def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
         inset = style.inset(axes, box, f"first {FIRST_PLAYS} plays")
         inset.set_xlim(0, FIRST_PLAYS)
         first = t <= FIRST_PLAYS
-        high = max(2.0, 1.1 * float(worst[panel.guarded][first].max()))
+        guarded = [name for name, role in panel.roles().items() if role == "guarded"]
+        highest = [float(worst[name][first].max()) for name in guarded if first.any()]
+        high = max([2.0, *(1.1 * one for one in highest)])
         inset.set_ylim(-high / 2, high)
         _slacks(inset, panel, {name: slack[first] for name, slack in worst.items()}, t[first])
     places = [(0.71, _DEPTH / (_DEPTH + _HEIGHT) - 0.08, 0.27, 0.06)]  # right under the floor
@@ -143,29 +149,34 @@ def _slacks(axes: Axes, panel: Panel, worst: dict[str, Array], t: Array) -> None
     """The worst run of every agent, and the floor; call it when the limits are final."""
     axes.axhspan(axes.get_ylim()[0], 0, color=style.HAIR, alpha=0.45, linewidth=0)
     axes.axhline(0, color=style.BLACK, linewidth=1)
+    curves = dress(panel)
     for name, slack in worst.items():
-        style.line(axes, t, slack, roles(panel)[name])
+        style.line(axes, t, slack, curves[name])
 
 
 def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
     """Name each curve, and tell the least it ever had over all runs and all plays.
 
     A curve is named at its lowest point if that is below the floor, else where it ends or leaves.
+    Where there are many, each is named at the right.
     """
     t, end, top = runs.t, axes.get_xlim()[1], axes.get_ylim()[1]
-    ends = []
-    for name, curve in roles(runs.panel).items():
-        least = runs.of(name, "minimum_slack").min(axis=0)
-        words = f"{name}: least {brief(least[-1])}"
-        if least[-1] < 0:
+    ends, curves = [], dress(runs.panel)
+    crowded = len(curves) > _INSIDE
+    for name, curve in curves.items():
+        lowest = float(runs.last(name, "minimum_slack").min())
+        words = f"{name}: least {brief(lowest)}"
+        if lowest < 0 and not crowded:
+            least = runs.of(name, "minimum_slack").min(axis=0)
             spot = int((least > least[-1]).sum())
             axes.plot(t[spot], least[-1], marker="o", color=curve.colour, markersize=5)
             align = "right" if t[spot] > 0.7 * end else "left" if t[spot] < 0.25 * end else "center"
             style.note(axes, words, (t[spot], least[-1]), (0, -13), curve, align)
             continue
         last = float(np.interp(end, t, worst[name]))
-        if last < top:
-            ends.append((last, words.replace(": ", ":\n"), curve))
+        if last < top or crowded:
+            height = min(max(last, axes.get_ylim()[0]), top)
+            ends.append((height, words.replace(": ", ":\n"), curve))
             continue
         spot = max(0, int((worst[name] >= 0.9 * top).argmax()) - 1)
         shift, align = ((-9, 0), "right") if t[spot] > 0.4 * end else ((10, -8), "left")
@@ -174,6 +185,7 @@ def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
 
 
 _DOTS = (0, (1, 2.2))
+_SHORT = "Thick: mean over the runs. Dotted: the theorems."
 _READ_THEORY = (
     "Thick: mean regret over the runs. Dotted: the theorems. One marked proved is a number that "
     "expected regret stays below; one marked order is the theorem's shape, scaled to end where its "
@@ -181,14 +193,14 @@ _READ_THEORY = (
 )
 
 
-def draw_theory(runs: PanelRuns, stem: Path) -> str:
-    """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel; return the caption."""
+def draw_theory(runs: PanelRuns, stem: Path) -> Drawn:
+    """Write ``stem`` as PNG, SVG and PDF from the tidy rows of one panel."""
     panel, t, found = runs.panel, runs.t, theorems(runs)
     read = f"{_READ_THEORY} {_default_plays(runs)}"
     below = "\n".join([setting(runs), read, *map(_said, found)])
     title = f"{panel.title}: the theorems"
-    with style.sheet(title, below, size=(9.5, 4.4)) as (figure, (axes,)):
-        dress = roles(panel)
+    with style.sheet(title, _SHORT, size=(7.2, 4.4)) as (figure, (axes,)):
+        curves = dress(panel)
         axes.set_xscale("log")
         axes.set_yscale("log")
         for axis in (axes.xaxis, axes.yaxis):
@@ -199,15 +211,15 @@ def draw_theory(runs: PanelRuns, stem: Path) -> str:
         axes.set_ylabel("pseudo-regret")
         late = t[t >= 10] if t[-1] >= 100 else t
         ends, top = [], 1.0
-        for name, curve in dress.items():
-            mean = runs.of(name, "regret").mean(axis=0)
+        for name, curve in curves.items():
+            mean = runs.shape(name, "regret").mean
             style.line(axes, t, np.maximum(mean, 1e-3), curve)
             ends.append((float(mean[-1]), name, curve))
             top = max(top, float(mean[-1]))
         for said in found:
             if said.bound is None:
                 continue
-            curve = dress[said.agent]._replace(dash=_DOTS, width=1.4)
+            curve = curves[said.agent]._replace(dash=_DOTS, width=1.4)
             heights = np.asarray(said.bound(late))
             style.line(axes, late, heights, curve)
             top = max(top, float(heights[-1]))
@@ -218,7 +230,7 @@ def draw_theory(runs: PanelRuns, stem: Path) -> str:
         style.label_ends(axes, [end for end in ends if end[0] > axes.get_ylim()[0]])
         style.fit([axes])
         style.save(figure, stem)
-    return below
+        return Drawn(below, pieces(figure, [axes], title))
 
 
 def _default_plays(runs: PanelRuns) -> str:
@@ -245,8 +257,8 @@ def _said(said: Theorem) -> str:
 
 
 _LEFT = (
-    "Left: {0.regret} against {1}, mean over the runs, with the least and the most as "
-    "edges. The baseline {0.baseline} is the "
+    "Left: {0.regret} against {1}. Lines are means over the runs, bands lie between the 5 % and "
+    "95 % quantiles, thin lines are the least and the most. The baseline {0.baseline} is the "
     "regret of one who earns exactly the floor. Rewards scatter about their means, so a curve may "
     "lie above the baseline although the floor was kept."
 )
@@ -264,13 +276,16 @@ def caption(runs: PanelRuns) -> str:
     chosen, rival, kept = ", ".join(panel.choices), panel.words.rival, []
     if panel.worth > panel.top:
         rival = "the default, which is better than every arm (μ* stands for it)"
+    of_ours, remark = "Choices of ours, on which the paper is silent", panel.words.remark
+    if panel.entries is not None:
+        of_ours, remark = "Further settings", ""
     for name in panel.names():
         below = int(runs.last(name, "violating_rounds").sum())
-        least = float(runs.of(name, "minimum_slack").min())
+        least = float(runs.last(name, "minimum_slack").min())
         kept.append(f"{name} {below:,}" + (f" (up to {plain(-least)} short)" if below else ""))
     return (
-        f"{setting(runs)} Choices of ours, on which the paper is silent: {chosen}. "
-        f"{panel.words.remark}\n{_LEFT.format(panel.words, rival)}\n"
+        f"{setting(runs)} {of_ours}: {chosen}. "
+        f"{remark}\n{_LEFT.format(panel.words, rival)}\n"
         f"{_RIGHT.format(panel.words, panel.pays, ', '.join(kept))}"
     )
 
@@ -279,10 +294,14 @@ def setting(runs: PanelRuns) -> str:
     """Whose setting it is, what it is, and how many runs of it there are."""
     panel, count = runs.panel, runs.count
     origin = "A setting that the paper does not show"
+    if panel.entries is not None:
+        origin = "A setting of a study file"
     if panel.source:
         origin = f"Setting of {panel.source}"
     stopped = f" (stopped: {panel.runs} were asked for)" if count < panel.runs else ""
-    return (
-        f"{origin}: {panel.setting}; {counted(count, 'run')}{stopped}. {panel.guarded} is the "
-        "algorithm as printed: the default does not compete with the arms."
+    who = (
+        f"{panel.guarded} is the algorithm as printed: the default does not compete with the arms."
     )
+    if panel.entries is not None:
+        who = f"The agents are those of the study file: {', '.join(panel.names())}."
+    return f"{origin}: {panel.setting}; {counted(count, 'run')}{stopped}. {who}"

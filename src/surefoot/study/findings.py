@@ -7,6 +7,7 @@ these runs are too few or too short to show is said to be undecided: it neither 
 
 from __future__ import annotations
 
+from itertools import combinations
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -15,13 +16,16 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
 from surefoot.study import default_plays
+from surefoot.study.bootstrap import intervals
 from surefoot.study.numbers import Array, brief
-from surefoot.study.results import PanelRuns
+from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.verdict import estimate, few, margin
 
 if TYPE_CHECKING:
     from surefoot.theory import Bound
 
+PAIRED = 6
+"""Agents up to which each is held against each."""
 LAST = 0.8
 """The last part of the horizon begins here: the last fifth."""
 SHARE = 0.05
@@ -124,7 +128,7 @@ def found_in(runs: PanelRuns, *, theory: bool = False) -> JsonObject:
     "default_plays" and "violating_rounds" count plays, "minimum_slack" is the least that a run
     ever had above the floor; the floor is kept where it is not negative.
     """
-    panel, measures = runs.panel, (*FOUND, *runs.panel.extra_measures)
+    panel = runs.panel
     found = {
         "problem": panel.problem,
         **panel.place,
@@ -132,23 +136,61 @@ def found_in(runs: PanelRuns, *, theory: bool = False) -> JsonObject:
         "horizon": panel.horizon,
         "runs": runs.count,
         "baseline_regret": panel.slope * panel.horizon,
-        "agents": [
-            {"name": name, **{measure: spread(runs.last(name, measure)) for measure in measures}}
-            for name in panel.names()
-        ],
+        "agents": _agents(runs),
+        "differences": differences(runs),
         "claims": [claim._asdict() for claim in claims(runs)],
     }
+    theory = theory and panel.entries is None
     if theory:
         bounds = [_bound_entry(panel.horizon, theorem) for theorem in theorems(runs)]
         found["theory"] = {"default_plays": predicted_default_plays(runs), "bounds": bounds}
     return found
 
 
+def _agents(runs: PanelRuns) -> list[JsonObject]:
+    """Of each agent and measure mean, least and most over the runs, and the mean's interval."""
+    made, measures = [], (*FOUND, *runs.panel.extra_measures)
+    for name in runs.panel.names():
+        columns = [runs.last(name, measure) for measure in measures]
+        entry: JsonObject = {"name": name}
+        each = intervals(np.stack(columns, axis=1).astype(float))
+        for measure, column, interval in zip(measures, columns, each, strict=True):
+            entry[measure] = {**spread(column), "interval": interval and list(interval)}
+        made.append(entry)
+    return made
+
+
+def differences(runs: PanelRuns) -> list[JsonObject]:
+    """Of pairs of agents how much larger the first one's regret is, run by run, at the horizon.
+
+    Runs of equal number share their noise. All pairs of up to ``PAIRED`` agents; of more, the first
+    agent against each other one.
+    """
+    names = runs.panel.names()
+    pairs = list(combinations(names, 2))
+    if len(names) > PAIRED:
+        pairs = [(names[0], other) for other in names[1:]]
+    if not pairs:
+        return []
+    gaps = [runs.last(one, "regret") - runs.last(other, "regret") for one, other in pairs]
+    each = intervals(np.stack(gaps, axis=1).astype(float))
+    return [
+        {
+            "agents": list(pair),
+            "regret": {**spread(gap), "interval": interval and list(interval)},
+            "lower_in": int((gap < 0).sum()),
+        }
+        for pair, gap, interval in zip(pairs, gaps, each, strict=True)
+    ]
+
+
 def claims(runs: PanelRuns) -> list[Claim]:
-    """The paper's claims about one panel; no comparator, no claim about it.
+    """The paper's claims about one panel of the paper's agents; no comparator, no claim about it.
 
     Source: Du, Wang, Huang 2021, Experiments. The rules are ours, see ``RULES``, ``UNDECIDED``.
     """
+    if runs.panel.entries is not None:
+        return []
     decide = {"kept": _kept, "flat": _flat, "lower": _lower, "constant": _constant, "early": _early}
     if runs.panel.comparator is None:
         del decide["lower"]
@@ -193,7 +235,7 @@ _Verdict = tuple[bool | None, str]
 def _kept(runs: PanelRuns) -> _Verdict:
     name = runs.panel.guarded
     below = int(runs.last(name, "violating_rounds").sum())
-    least = float(runs.of(name, "minimum_slack").min())
+    least = float(runs.last(name, "minimum_slack").min())
     found = f"{brief(below)} plays below the floor; least slack {brief(least)}"
     return below == 0 and least >= 0, found
 
@@ -238,8 +280,8 @@ def _constant(runs: PanelRuns) -> _Verdict:
 
 def _early(runs: PanelRuns) -> _Verdict:
     t, name = runs.t, runs.panel.unguarded
-    below, mean = runs.last(name, "violating_rounds"), runs.of(name, "slack").mean(axis=0)
-    fallen, least = int((below > 0).sum()), float(runs.of(name, "minimum_slack").min())
+    below, mean = runs.last(name, "violating_rounds"), runs.shape(name, "slack").mean
+    fallen, least = int((below > 0).sum()), float(runs.last(name, "minimum_slack").min())
     chance = CHANCE * runs.panel.swing * np.sqrt(t / len(below))
     worst = int((mean / chance).argmin())
     found = (

@@ -16,6 +16,7 @@ from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study import cells, open_runs, parts
 from surefoot.study.cells import made_with
 from surefoot.study.files import FORMATS, to_json, versions, write_json
+from surefoot.study.grids import grids
 from surefoot.study.sweep import Sweep, panel_of
 
 MANIFEST, LOG = "study.json", "log.ndjson"
@@ -26,16 +27,8 @@ PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
 SORTED = ".sorted-"
 """How the name of a folder begins that holds cells while ``runs.parquet`` is written."""
-OURS = (
-    MANIFEST,
-    LOG,
-    parts.RUNS,
-    open_runs.FOLDER,
-    "parts",
-    "summary.json",
-    "runs.parquet",
-    "report.html",
-)
+_TABLES = ("summary.json", "summary.csv", "runs.parquet", "report.html")
+OURS = (MANIFEST, LOG, parts.RUNS, open_runs.FOLDER, "parts", *_TABLES)
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -173,11 +166,13 @@ def clear(folder: Path) -> None:
         manifest = read(folder)
     else:
         shutil.rmtree(folder / "parts", ignore_errors=True)
-    stems = [panel.name + part for panel in settings(manifest).panels for part in PARTS]
+    panels = settings(manifest).panels
+    stems = [panel.name + part for panel in panels for part in PARTS]
+    stems += [grid.name for grid in grids(panels)]
     figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
     parts.clear(folder / parts.RUNS)
     for one in folder.glob(f"{SORTED}*"):  # of a process that was killed
         shutil.rmtree(one, ignore_errors=True)
     open_runs.clear(folder)
-    for name in [*figures, "summary.json", "runs.parquet", "report.html", LOG, MANIFEST]:
+    for name in [*figures, *_TABLES, LOG, MANIFEST]:
         (folder / name).unlink(missing_ok=True)

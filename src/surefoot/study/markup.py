@@ -5,31 +5,60 @@ No script, no font and no picture from elsewhere: it can be mailed, printed and 
 
 from __future__ import annotations
 
-from base64 import b64encode
 from collections.abc import Iterable, Mapping
 from html import escape
-from pathlib import Path
 
+from surefoot._drawing import inline
 from surefoot._types import JsonObject
 from surefoot.study.numbers import brief
 
+_DARK = " ".join(f"{inline.variable(light)}: {dark};" for light, dark in inline.DARK.items())
 _STYLE = """
-:root { color-scheme: light; }
-body { font: 1rem/1.5 "DejaVu Sans", Verdana, sans-serif; color: #222; background: #fff;
-  max-width: 72rem; margin: 0 auto; padding: 1rem; }
-h1, h2, h3 { line-height: 1.2; } h2 { margin-top: 3rem; border-bottom: 2px solid #0072B2; }
-a { color: #004c7a; } img { max-width: 100%; height: auto; } figure { margin: 1rem 0; }
-.wide { overflow-x: auto; } table { border-collapse: collapse; margin: 1rem 0; font-size: .9rem; }
-caption { text-align: left; font-weight: bold; padding: .3rem 0; }
-th, td { padding: .3rem .7rem; border-bottom: 1px solid #bbb; text-align: left;
+:root { color-scheme: light dark; --paper: #fff; --ink: #1d2024; --quiet: #5b6169; --hair: #d5d8dc;
+  --accent: #00568a; --soft: #f4f6f8; --bad: #fbe3d6; --open: #ececee; --good: #e2f3ec; }
+@media screen and (prefers-color-scheme: dark) {
+  :root { --paper: #16181b; --ink: #e2e4e7; --quiet: #a3a9b1; --hair: #3b3e44; --accent: #6cb8ee;
+    --soft: #1e2125; --bad: #5a2c14; --open: #2c2f34; --good: #12382b;
+    /*palette*/ } }
+* { box-sizing: border-box; }
+body { font: 1rem/1.55 "DejaVu Sans", Verdana, system-ui, sans-serif; color: var(--ink);
+  background: var(--paper); max-width: 76rem; margin: 0 auto; padding: 1rem 1.25rem 3rem; }
+h1 { font-size: 1.7rem; } h2 { font-size: 1.25rem; } h3 { font-size: 1.05rem; }
+h1, h2, h3 { line-height: 1.25; } section { scroll-margin-top: 1rem; }
+section > h2 { margin: 3rem 0 .8rem; padding-bottom: .3rem;
+  border-bottom: 2px solid var(--accent); }
+p, dd, figcaption { max-width: 52rem; overflow-wrap: anywhere; } a { color: var(--accent); }
+figure { margin: 1rem 0; } img { max-width: 100%; height: auto; background: #fff; }
+.plots { display: grid; gap: .5rem 1rem; align-items: start;
+  grid-template-columns: repeat(auto-fit, minmax(min(100%, 27rem), 1fr)); }
+.plots svg { width: 100%; height: auto; max-width: 46rem; font-family: "DejaVu Sans", Verdana,
+  sans-serif; }
+figcaption, .note { color: var(--quiet); font-size: .9rem; } summary { cursor: pointer; }
+.answer { background: var(--soft); border-left: 4px solid var(--accent); padding: .8rem 1rem; }
+.answer p { margin: .3rem 0; } .answer strong { font-size: 1.1rem; }
+.alarm { border-left-color: #D55E00; }
+dl.facts { display: grid; gap: .2rem 1.2rem; margin: 1rem 0;
+  grid-template-columns: max-content minmax(0, 1fr); }
+dl.facts dt { color: var(--quiet); } dl.facts dd { margin: 0; }
+nav ol { columns: 2 26rem; font-size: .92rem; padding-left: 2rem; }
+.wide { overflow-x: auto; margin: 1rem 0; } table { border-collapse: collapse; font-size: .88rem; }
+caption { text-align: left; font-weight: bold; padding: .3rem 0; max-width: calc(100vw - 2rem); }
+th, td { padding: .35rem .7rem; border-bottom: 1px solid var(--hair); text-align: left;
   vertical-align: top; }
+tbody th { font-weight: normal; white-space: nowrap; }
+thead th { color: var(--quiet); font-weight: normal; vertical-align: bottom; }
 td.number, th.number { text-align: right; font-variant-numeric: tabular-nums; }
-td.number span { display: block; color: #555; font-size: .85em; white-space: nowrap; }
-.no { font-weight: bold; background: #FBE9DE; } .open { font-style: italic; background: #EEE; }
-.none { color: #555; }
-@media print { body { max-width: none; padding: 0; font-size: 9pt; }
-  section.panel { break-before: page; } figure, table { break-inside: avoid; } }
-"""
+td.number span { display: block; color: var(--quiet); font-size: .85em; white-space: nowrap; }
+.yes { background: var(--good); } .no { font-weight: bold; background: var(--bad); }
+.open { font-style: italic; background: var(--open); } .none { color: var(--quiet); }
+footer { margin-top: 3rem; color: var(--quiet); font-size: .85rem; overflow-wrap: anywhere; }
+@media (max-width: 40rem) { body { padding: .7rem; } h1 { font-size: 1.35rem; }
+  dl.facts { grid-template-columns: 1fr; } dl.facts dd { margin-bottom: .4rem; }
+  th, td { padding: .3rem .45rem; } }
+@media print { body { max-width: none; padding: 0; font-size: 9pt; } nav { display: none; }
+  section.panel { break-before: page; } figure, table { break-inside: avoid; }
+  .plots { grid-template-columns: 1fr 1fr; } .wide { overflow: visible; } }
+""".replace("/*palette*/", _DARK)
 
 
 def document(title: str, body: str) -> str:
@@ -42,27 +71,39 @@ def document(title: str, body: str) -> str:
     )
 
 
-def figure(path: Path, shown: str, caption: str) -> str:
-    """A picture and its caption: the picture holds it too, but no one can copy it from there."""
-    data = b64encode(path.read_bytes()).decode("ascii")
+def figure(pieces: Iterable[str], short: str, caption: str) -> str:
+    """Panels side by side, or one below the other where there is no room, and what they show.
+
+    ``pieces``: as ``inline.pieces``. ``short``: what everybody should read; ``caption``: the rest,
+    in paragraphs.
+    """
     words = "".join(f"<p>{escape(line)}</p>" for line in caption.splitlines())
-    alt = escape(f"{shown}; the caption below says what is shown.")
     return (
-        f'<figure><img src="data:image/png;base64,{data}" alt="{alt}">'
-        f"<figcaption><details><summary>Caption as text</summary>{words}</details></figcaption>"
-        "</figure>"
+        f'<figure><div class="plots">{"".join(pieces)}</div><figcaption><p>{escape(short)}</p>'
+        f"<details><summary>What is shown, and what was chosen</summary>{words}</details>"
+        "</figcaption></figure>"
     )
+
+
+def facts(pairs: Iterable[tuple[str, str]]) -> str:
+    """A list of what was set; the second of each pair is HTML.
+
+    >>> facts([("seed", "0")])
+    '<dl class="facts"><dt>seed</dt><dd>0</dd></dl>'
+    """
+    rows = "".join(f"<dt>{escape(name)}</dt><dd>{value}</dd>" for name, value in pairs)
+    return f'<dl class="facts">{rows}</dl>'
 
 
 def verdict(holds: bool | None) -> str:
     """A cell that colour is not needed for.
 
     >>> verdict(True), verdict(None)
-    ('<td>✓ holds</td>', '<td class="open">? not decided</td>')
+    ('<td class="yes">✓ holds</td>', '<td class="open">? not decided</td>')
     """
     if holds is None:
         return '<td class="open">? not decided</td>'
-    return "<td>✓ holds</td>" if holds else '<td class="no">✗ does not hold</td>'
+    return '<td class="yes">✓ holds</td>' if holds else '<td class="no">✗ does not hold</td>'
 
 
 def table(title: str, heads: Iterable[str], rows: Iterable[list[str]]) -> str:
@@ -100,11 +141,17 @@ def number(cell: str) -> str:
     return f'<td class="number">{cell}</td>'
 
 
-def spread(values: dict[str, float]) -> str:
-    """Mean, and least and most below it.
+def spread(values: JsonObject) -> str:
+    """Mean, least and most below it, and the interval of the mean if there is one.
 
     >>> spread({"mean": 2.5, "min": 1, "max": 4})
-    '2.5<span>[1, 4]</span>'
+    '2.5<span>1 to 4</span>'
+    >>> spread({"mean": 2.5, "min": 1, "max": 4, "interval": [2.0, 3.0]})
+    '2.5<span>[2, 3]</span><span>1 to 4</span>'
     """
     mean, low, high = (brief(values[key]) for key in ("mean", "min", "max"))
-    return f"{mean}<span>[{low}, {high}]</span>"
+    if values["min"] == values["max"]:
+        return mean
+    interval = values.get("interval")
+    between = "" if interval is None else f"<span>[{', '.join(map(brief, interval))}]</span>"
+    return f"{mean}{between}<span>{low} to {high}</span>"

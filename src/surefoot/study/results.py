@@ -7,14 +7,11 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
 
-import numpy as np
-
 from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study import manifest, parts
 from surefoot.study.files import replacing
 from surefoot.study.manifest import MANIFEST, OURS, SORTED
-from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
 from surefoot.study.rows import axes_of, put, schema
@@ -67,7 +64,7 @@ class Runs:
 
     def parts(self, cell: str) -> list[Part]:
         """The parts of a cell, in the order of their names."""
-        return parts.parts_in(self._folder(cell))
+        return parts.parts_in(self.place(cell))
 
     def missing(self, cell: str) -> list[range]:
         """The numbers of the runs that a cell still lacks, of those the sweep asks for."""
@@ -125,7 +122,7 @@ class Runs:
         options: dict[str, Any] = {"glob": False, "hive_partitioning": False}
         whole, cut = [], []
         for part, counts in parts.counting(self.parts(cell), self.sweep.runs):
-            file = self._folder(cell) / part.name
+            file = self.place(cell) / part.name
             if counts == range(part.first, part.last + 1):
                 whole.append(file)
             else:
@@ -149,7 +146,7 @@ class Runs:
             if len(counts) != self.finished(cell) or counts.n_unique() > 1:
                 raise pl.exceptions.ShapeError
         except (pl.exceptions.PolarsError, OSError):
-            raise self._damaged(cell) from None
+            raise self.damaged(cell) or self._unclear(cell) from None
         return frame.sort(order_of(self.cells[cell]), "run", "t")
 
     def count_rows(self, cell: str) -> int:
@@ -158,23 +155,30 @@ class Runs:
 
         return int(self.scan(cell).select(pl.len()).collect().item())
 
-    def _damaged(self, cell: str) -> DamagedFile:
-        """Say which part of a cell cannot be read, or lacks rows."""
+    def damaged(self, cell: str) -> DamagedFile | None:
+        """What to say of the first part of a cell that cannot be read or lacks rows; None: none."""
         import polars as pl
 
         for part in self.parts(cell):
-            file = self._folder(cell) / part.name
+            file = self.place(cell) / part.name
             try:
                 frame = pl.read_parquet(file, glob=False, hive_partitioning=False)
                 each = frame.group_by("run").len().get_column("len")
+                usual = dict(frame.schema) == schema(self.axes) and each.n_unique() == 1
             except (pl.exceptions.PolarsError, OSError):
-                break
-            usual = dict(frame.schema) == schema(self.axes) and each.n_unique() == 1
+                usual = False
             if not usual or len(each) != part.last - part.first + 1:
-                break
-        return DamagedFile(f"{file} is damaged; delete it and go on with --resume")
+                return DamagedFile(f"{file} is damaged; delete it and go on with --resume")
+        return None
 
-    def _folder(self, cell: str) -> Path:
+    def _unclear(self, cell: str) -> DamagedFile:
+        return DamagedFile(
+            f"the parts in {self.place(cell)} do not fit each other; delete them and go on with "
+            "--resume"
+        )
+
+    def place(self, cell: str) -> Path:
+        """The folder of a cell's parts."""
         return self.folder / parts.RUNS / cell
 
 
@@ -250,27 +254,6 @@ def asked_for(folder: Path, sweep: Sweep, *, resume: bool, **changes: Any) -> Sw
         if list(there.problems) == list(sweep.problems):
             sweep = there
     return sweep.but(**changes)
-
-
-class PanelRuns:
-    """The finished runs of one panel, by agent and measure, from its rows.
-
-    ``t``: the checkpoints, ascending; ``count``: how many runs there are.
-    """
-
-    def __init__(self, panel: Panel, frame: pl.DataFrame) -> None:
-        self.panel, self.frame = panel, frame
-        self.count = frame.get_column("run").n_unique()
-        self.t = frame.get_column("t").unique().sort().to_numpy()
-
-    def of(self, name: str, measure: str) -> Array:
-        """One agent's measure, as an array of shape (runs, checkpoints)."""
-        rows = self.frame.filter(agent=name).sort("run", "t")
-        return np.reshape(rows.get_column(measure).to_numpy(), (self.count, -1))
-
-    def last(self, name: str, measure: str) -> Array:
-        """One agent's measure at the horizon, run by run."""
-        return self.of(name, measure)[:, -1]
 
 
 def write_table(runs: Runs) -> bool:
