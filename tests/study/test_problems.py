@@ -140,6 +140,15 @@ def test_the_default_is_a_share_of_the_best_and_the_instance_a_seed(problem):
     assert (panel.level("1/T"), panel.level(0.01)) == (1e-5, 0.01)
 
 
+@pytest.mark.parametrize("problem", ["clb", "cccb"])
+def test_equal_panels_share_an_environment_that_is_drawn_once(problem):
+    panel = read(MAIN[problem])
+    other = Sweep.of(panel).but(alpha=(0.5,), horizon=50).panels[0]
+    assert other.environment() is panel.environment()
+    for change in ({"instance": 1}, {"d": (8,)}, *([{"size": 2}] if problem == "cccb" else [])):
+        assert Sweep.of(panel).but(**change).panels[0].environment() is not panel.environment()
+
+
 def test_the_horizon_the_seed_and_conucbs_constants_are_ours():
     panel = read(MAIN["cmab"])
     assert set(panel.chosen()) == {"horizon", "seed", "delta", "radius", "scale", "ties"}

@@ -107,6 +107,17 @@ def test_a_study_of_ones_own_environment_may_name_one_of_surefoots(study):
     assert (panel.top, panel.pays, panel.swing) == (0.8, 0.5, 1)
 
 
+def test_a_title_and_a_caption_tell_where_a_panel_stands_on_every_axis(study):
+    grid = '[grid]\nagents.mine.c = [1.5]\nmu0 = [0.6]\ndelta = ["1/T"]\n'
+    panel = study(GOOD.replace("mu0 = 0.7\n[grid]\n", grid)).panels[0]
+    assert panel.title == (
+        "GenCB on 24 arms: α = 0.01, the default pays 0.6, mine.c = 1.5, delta = 1/T"
+    )
+    assert panel.setting.endswith("pays μ0 = 0.6, α = 0.01, mine.c = 1.5, delta = 1/T")
+    alone = study(GOOD.replace('algorithm = "GenCB"', 'algorithm = "UCB1"')).panels[0]
+    assert alone.title.startswith("mine on 24 arms")
+
+
 @pytest.mark.parametrize("name", [panel.name for panel in paper()])
 def test_the_papers_panels_are_study_files(tmp_path, name):
     file = resources.files("surefoot.study") / "panels" / f"{name}.toml"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from hashlib import sha256
@@ -10,7 +11,7 @@ from urllib.parse import quote
 
 from pydantic import BaseModel, ConfigDict, Field, ValidationError
 
-from surefoot._exact import exact
+from surefoot._exact import exact, shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.entry import AgentEntry, Known, Misplaced, Role, labels_of
@@ -32,6 +33,7 @@ _STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the
 BESIDE = ("source", "because", "runs", "home", "varied")
 """The fields that no run of a panel depends on."""
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_QUOTES = "'\""
 _LONGEST = 180
 """Characters of a file's name, so that endings fit into what file systems take."""
 _KINDS = {
@@ -175,8 +177,16 @@ class Panel(BaseModel):
 
     @property
     def setting(self) -> str:
-        """The arms, the default and alpha, for a caption."""
-        return self.words.setting.format(p=self)
+        """The arms, the default and alpha, and where it stands on further axes, for a caption."""
+        return ", ".join([self.words.setting.format(p=self), *self._further(self.words.setting)])
+
+    def _further(self, said: str) -> list[str]:
+        """Where it stands on the axes of its study that are not among those ``said``."""
+        return [
+            f"{axis} = {shown(self.at(axis)).strip(_QUOTES)}"
+            for axis in self.varied
+            if not re.search(rf"\bp\.{re.escape(axis)}\b", said)
+        ]
 
     @abstractmethod
     def bounds(self) -> Bounds:
@@ -273,10 +283,17 @@ class Panel(BaseModel):
         return stem(self.problem, {k: v for k, v in self.place.items() if k != "alpha"})
 
     @property
+    def lead(self) -> str:
+        """The agent that its title names: the first that keeps the floor surely, if any does."""
+        roles = self.roles()
+        return next((name for name, role in roles.items() if role == "guarded"), next(iter(roles)))
+
+    @property
     def title(self) -> str:
         """The first line of a figure."""
-        arms = self.words.arms.format(p=self)
-        return f"{self.guarded} on {arms}: α = {self.alpha:g}, the default pays {self.pays:g}"
+        said = self.words.arms + " {p.mu0}"
+        head = f"{self.lead} on {self.words.arms.format(p=self)}: α = {self.alpha:g}"
+        return ", ".join([head, f"the default pays {self.pays:g}", *self._further(said)])
 
     def level(self, delta: float | str) -> float:
         """A comparator's delta as a number."""

@@ -6,6 +6,7 @@ What is run is imported by the methods: the command line reads the fields alone.
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import lru_cache
 from math import sqrt
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -197,8 +198,8 @@ class CLB(LinearPanel):
     )
 
     def environment(self) -> sf.LinearArms:
-        """The arms."""
-        return sf.LinearArms.embedded(self.n_arms, self.d, self.instance)
+        """The arms; as they never change, equal panels share them."""
+        return _linear(self.n_arms, self.d, self.instance)
 
     @property
     def top(self) -> float:
@@ -266,8 +267,8 @@ class CCCB(LinearPanel):
     )
 
     def environment(self) -> sf.CombinatorialArms:
-        """The base arms, and what is a super arm."""
-        return sf.CombinatorialArms.embedded(self.n_arms, self.d, self.oracle, self.instance)
+        """The base arms, and what is a super arm; as they never change, equal panels share them."""
+        return _combinatorial(self.n_arms, self.d, self.oracle.size[1], self.instance)
 
     def told(self) -> Known:
         """What a policy may ask for: the oracle too."""
@@ -397,6 +398,17 @@ class MV(ArmsPanel):
             ("MV-CUCB", lambda: mv.mv_cucb(*arms, self.mu0, self.alpha, rho, True)),
             ("MV-UCB", lambda: mv.mv_ucb(*arms, rho, True)),
         ]
+
+
+@lru_cache(maxsize=64)
+def _linear(n_arms: int, d: int, instance: int) -> sf.LinearArms:
+    """Drawn in exact fractions, which is slow: 0.1 s at d = 40."""
+    return sf.LinearArms.embedded(n_arms, d, instance)
+
+
+@lru_cache(maxsize=64)
+def _combinatorial(n_arms: int, d: int, size: int, instance: int) -> sf.CombinatorialArms:
+    return sf.CombinatorialArms.embedded(n_arms, d, sf.TopK(size), instance)
 
 
 PROBLEMS: dict[str, type[Panel]] = {"cmab": CMAB, "clb": CLB, "cccb": CCCB, "mv": MV}
