@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import sysconfig
 import time
 from contextlib import suppress
 from pathlib import Path
@@ -40,23 +41,35 @@ class Processes:
         self.address = json.loads(soon(lambda: said.exists() and said.read_text()))["address"]
         return made
 
-    def worker(self):
-        """Start a worker of one thread."""
-        return self._start("worker", self.address, "--nthreads", "1", "--no-nanny")
+    def worker(self, *python, **environ):
+        """Start a worker of one thread; by another Python, or with other variables, if so asked."""
+        words = ("worker", self.address, "--nthreads", "1", "--no-nanny")
+        return self._start(*words, python=python, **environ)
 
     def client(self, *words):
         """Start Python with some words."""
         return self._run([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-    def _start(self, kind, *words):
+    def _start(self, kind, *words, python=(), **environ):
         fixed = ("--host", "127.0.0.1", "--no-dashboard")
-        words = [sys.executable, "-m", "dask", kind, *map(str, words), *fixed]
-        return self._run(words, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        python = python or (sys.executable,)
+        words = [*python, "-m", "dask", kind, *map(str, words), *fixed]
+        return self._run(words, environ, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
 
-    def _run(self, words, **streams):
-        made = subprocess.Popen(words, cwd=self.folder, env=self._environ, text=True, **streams)
+    def _run(self, words, environ=None, **streams):
+        environ = {**self._environ, **(environ or {})}
+        made = subprocess.Popen(words, cwd=self.folder, env=environ, text=True, **streams)
         self._started.append(made)
         return made
+
+
+def without(package, folder):
+    """A folder of all that is installed here but a package: a PYTHONPATH for ``python -S``."""
+    folder.mkdir()
+    for found in Path(sysconfig.get_path("purelib")).iterdir():
+        if not found.name.lower().startswith(package) and found.suffix != ".pth":
+            (folder / found.name).symlink_to(found)
+    return folder
 
 
 def soon(found, seconds=60):

@@ -1,8 +1,10 @@
 import re
+import socket
+import sys
 
 import pytest
 
-from clusters import Processes, soon
+from clusters import Processes, soon, without
 from crews import finished, job, work
 from surefoot.errors import InvalidInput, MissingExtra, TaskFailed
 from surefoot.study import executors, schedule, tasks
@@ -79,6 +81,48 @@ def test_rows_are_equal_whatever_dies_meanwhile(tmp_path, whole):
     left = {file: file.stat().st_mtime_ns for file in parts(out)}
     done(out)
     assert {file: file.stat().st_mtime_ns for file in parts(out)} == left
+
+
+OWN = """
+surefoot = 1
+problem = "cmab"
+horizon = 100
+runs = 2
+[[agents]]
+name = "mine"
+policy = "mylab:Mine"
+"""
+MINE = """
+class Mine:
+    def __init__(self, n_arms): self.n_arms = n_arms
+    def select(self, context, rng): return int(rng.integers(self.n_arms))
+    def update(self, arm, reward, context): pass
+    def state(self): return {}
+    def restore(self, state): pass
+"""
+
+
+def test_a_module_that_a_worker_lacks_is_one_line_with_its_host(tmp_path):
+    (tmp_path / "lab").mkdir()
+    (tmp_path / "lab" / "mylab.py").write_text(MINE)
+    (tmp_path / "mine.toml").write_text(OWN)
+    with Processes(tmp_path, paths=(tmp_path / "lab",)) as processes:
+        processes.scheduler()
+        other = processes.worker(PYTHONPATH=str(tmp_path / "nowhere"))
+        words = ["run", "mine.toml", "--out", "out", "--cluster", processes.address]
+        client = surefoot(processes, *words)
+        out, said = client.communicate()
+        assert (client.returncode, out) == (2, ""), said
+        assert re.fullmatch(rf"error: on {socket.gethostname()}: .*no module mylab.*\n", said), said
+        other.kill()
+
+        site = without("surefoot", tmp_path / "site")
+        bare = processes.worker(sys.executable, "-S", PYTHONPATH=str(site))
+        client = surefoot(processes, *words, "--overwrite")
+        said = client.communicate()[1]
+        assert client.returncode == 1, said
+        assert re.fullmatch(r"error: module 'surefoot' is missing on tcp://\S+; .*\n", said), said
+        assert bare.poll() is None
 
 
 def test_rows_are_equal_in_shards_and_in_chunks_of_another_size(tmp_path, whole, monkeypatch):

@@ -10,6 +10,7 @@ import multiprocessing
 import socket
 import threading
 import time
+import warnings
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Iterator
 from concurrent.futures import (
@@ -24,7 +25,7 @@ from contextlib import ExitStack, contextmanager, suppress
 from typing import Any
 
 from surefoot._types import JsonObject
-from surefoot.errors import InvalidInput, SurefootError, TaskFailed, missing_extra
+from surefoot.errors import InvalidInput, TaskFailed, missing_extra
 from surefoot.simulation.checks import positive
 from surefoot.simulation.runner import cores
 from surefoot.study.workers import Work, at_work, begin, carry_out, in_process, line
@@ -203,24 +204,49 @@ class Cluster(Given):
             raise missing_extra("cluster", "distributed")
         self._address = address
         self._seen, self._looked = 0, -self.LOOK
+        self._known: set[str] = set()
         self._open = ExitStack()
         try:
             self._open.enter_context(_quiet())
             self._client = self._open.enter_context(_client(address, workers))
             made = self._client.get_executor(pure=False, retries=3)
             super().__init__(made, work=work)
+            self._agree()
         except BaseException:
             self._open.close()
             raise
 
     def workers(self) -> int:
-        """How many threads the workers have that are there now. Raises TaskFailed as ``revive``."""
+        """How many threads the workers have now. Raises TaskFailed as ``revive``.
+
+        And where one of them, or the scheduler, has no surefoot: it could not read a task.
+        """
         self._check(None)  # tasks sent while the scheduler was away would be waited for in vain
         if time.monotonic() - self._looked > self.LOOK:
+            threads = None
             with suppress(Exception):  # while the scheduler is away it has other faults each time
-                self._seen = sum(self._client.nthreads().values())
+                threads = dict(self._client.nthreads())
             self._looked = time.monotonic()
+            if threads is not None:
+                if threads.keys() - self._known:
+                    self._agree()
+                self._seen, self._known = sum(threads.values()), set(threads)
         return self._seen
+
+    def _agree(self) -> None:
+        found: Any = {}
+        with suppress(Exception):
+            found = self._client.get_versions(packages=["surefoot"])
+        places = {self._address: found.get("scheduler"), **(found.get("workers") or {})}
+        without = sorted(
+            place for place, one in places.items()
+            if one is not None and one["packages"].get("surefoot") is None
+        )  # fmt: skip
+        if without:
+            raise TaskFailed(
+                f"module 'surefoot' is missing on {', '.join(without)}; scheduler and workers must "
+                "have what this machine has: install it there"
+            )
 
     def blamed(self, error: BaseException) -> str:
         """The last worker that died of it, or the scheduler."""
@@ -228,8 +254,6 @@ class Cluster(Given):
 
     def lost(self, error: BaseException) -> bool:
         """Whether a worker, or the scheduler, is gone."""
-        if isinstance(error, ImportError) and not isinstance(error, SurefootError):
-            raise TaskFailed(self._missing(error)) from error
         gone = type(error).__name__ in {"CommClosedError", "FutureCancelledError"}
         return gone or super().lost(error) or self._client.status == "closed"
 
@@ -252,18 +276,6 @@ class Cluster(Given):
     def close(self) -> None:
         """Leave the scheduler, and end one that was started here."""
         self._open.close()
-
-    def _missing(self, error: ImportError) -> str:
-        """Which module is missing, on which hosts."""
-        name = (error.name or "").split(".")[0]
-        found = {}
-        with suppress(Exception):
-            found = dict(self._client.get_versions(packages=[name])["workers"])
-        without = sorted(
-            address for address, one in found.items() if one["packages"].get(name) is None
-        )
-        where = ", ".join(without) or "a worker"
-        return f"module {name!r} is missing on {where}; install it there"
 
 
 @contextmanager
@@ -325,7 +337,10 @@ def _quiet() -> Iterator[None]:
     for one in known:
         one.setLevel(logging.CRITICAL + 1)
     try:
-        yield
+        with warnings.catch_warnings():
+            # What matters is in a cell, and said where it differs.
+            warnings.filterwarnings("ignore", "Mismatched versions found")
+            yield
     finally:
         for one, level in before:
             one.setLevel(level)
