@@ -4,6 +4,7 @@ import polars as pl
 
 from surefoot.study.parts import Part
 from surefoot.study.rows import schema
+from surefoot.study.sealed import put
 
 
 def rows(store, cell, first, last, t=(1, 2), slack=0.0):
@@ -24,6 +25,5 @@ def rows(store, cell, first, last, t=(1, 2), slack=0.0):
 def keep(store, cell, first, last, **options):
     """Put a part of a cell on disk; its path."""
     file = store.folder / "runs" / cell / Part(first, last).name
-    file.parent.mkdir(parents=True, exist_ok=True)
-    rows(store, cell, first, last, **options).write_parquet(file)
+    put(file, rows(store, cell, first, last, **options))
     return file

@@ -10,6 +10,7 @@ from surefoot.study import parts
 from surefoot.study.files import replacing, uninterrupted
 from surefoot.study.parts import Part
 from surefoot.study.results import ROWS, Runs
+from surefoot.study.sealed import OPEN, intact, seal
 
 MOST = 1_000
 """Parts of a cell, above which it is compacted."""
@@ -39,13 +40,18 @@ def compact(runs: Runs, cell: str, *, most: int = MOST, size: int = BYTES) -> in
 
 
 def _sound(folder: Path, found: list[Part]) -> bool:
-    """Whether each part has as many rows as its name says: damage must not be spread."""
+    """Whether each part is what was written and has as many rows as its name says.
+
+    Damage must not be spread.
+    """
     import polars as pl
 
     each = set()
     for part in found:
         rows = pl.scan_parquet(folder / part.name, glob=False, hive_partitioning=False)
         try:
+            if not intact(folder / part.name):
+                return False
             count = int(rows.select(pl.len()).collect().item())
         except (pl.exceptions.PolarsError, OSError):
             return False
@@ -83,7 +89,11 @@ def _join(folder: Path, group: list[tuple[Part, range]]) -> int:
             for part, counts in group
         ]
         with replacing(folder / whole.name) as draft:
-            pl.concat(frames).sink_parquet(draft, row_group_size=ROWS, maintain_order=True)
+            pl.concat(frames).sink_parquet(
+                draft, row_group_size=ROWS, maintain_order=True, metadata=OPEN
+            )
+            with draft.open("rb+") as file:
+                seal(file)
     gone = 0
     for part in parts.parts_in(folder):
         if part != whole and whole.first <= part.first and part.last <= whole.last:

@@ -26,9 +26,9 @@ from surefoot.study.panel import Panel
 from surefoot.study.parts import of_shard
 from surefoot.study.publish import publish
 from surefoot.study.results import Store
-from surefoot.study.rows import put
 from surefoot.study.runs import Step, joint_plan
 from surefoot.study.schedule import WHOLE, Job, Shard, drive, weight
+from surefoot.study.sealed import put
 
 
 def run_study(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import os
 import platform
 import shutil
 from collections.abc import Sequence
@@ -144,7 +145,9 @@ def same(theirs: JsonObject, mine: JsonObject, folder: Path, *, resume: bool) ->
 def holds(folder: Path, cell: str) -> bool:
     """Whether a folder holds a study that a cell is of; False where it holds none."""
     try:
-        found = (folder / MANIFEST).stat()
+        # Opened, not looked up: only then does NFS ask the server whether the file is another now.
+        with (folder / MANIFEST).open("rb") as file:
+            found = os.fstat(file.fileno())
     except OSError:
         return False
     return cell in _cells(folder, found.st_ino, found.st_mtime_ns, found.st_size)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING, Any, Self
@@ -14,7 +15,8 @@ from surefoot.study.files import replacing
 from surefoot.study.manifest import MANIFEST, OURS, SORTED
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
-from surefoot.study.rows import axes_of, put, schema
+from surefoot.study.rows import axes_of, schema
+from surefoot.study.sealed import intact, put
 from surefoot.study.sweep import Sweep, panel_of
 from surefoot.study.tasks import task_of, told_of
 
@@ -24,6 +26,8 @@ if TYPE_CHECKING:
 TABLE = "runs.parquet"
 LARGEST = 10_000_000
 """Rows of ``runs.parquet``; of more a study has its parts only."""
+_AGAIN = 3
+"""Parts that are put together meanwhile may be gone when they are read: then it is done anew."""
 ROWS = 1 << 18
 """Rows of a row group: fixed, so that equal runs are equal files."""
 
@@ -38,6 +42,7 @@ class Runs:
     def __init__(self, folder: Path, sweep: Sweep, told: Mapping[str, JsonObject]) -> None:
         self.folder, self.sweep, self._told = folder, sweep, told
         self.axes = axes_of(sweep.panels)
+        self._intact: set[Path] = set()
         self._groups = sweep.groups
         groups = self._groups.values()
         self.cells = {self.cell(panel): panel for panels in groups for panel in panels}
@@ -116,13 +121,19 @@ class Runs:
         )
 
     def scan(self, cell: str) -> pl.LazyFrame:
-        """The rows of a cell's finished runs, each run once, in no order; nothing is read yet."""
+        """The rows of a cell's finished runs, each run once, in no order; none is read yet.
+
+        Raises DamagedFile for a part that is not what was written. What is read later may fail as
+        polars does, where a part is of another schema: then ask ``damaged``.
+        """
         import polars as pl
 
         options: dict[str, Any] = {"glob": False, "hive_partitioning": False}
         whole, cut = [], []
         for part, counts in parts.counting(self.parts(cell), self.sweep.runs):
             file = self.place(cell) / part.name
+            if not self._is_intact(file):
+                raise _damage(file)
             if counts == range(part.first, part.last + 1):
                 whole.append(file)
             else:
@@ -140,14 +151,20 @@ class Runs:
         """
         import polars as pl
 
-        try:
-            frame = self.scan(cell).collect()
-            counts = frame.group_by("run").len().get_column("len")
-            if len(counts) != self.finished(cell) or counts.n_unique() > 1:
-                raise pl.exceptions.ShapeError
-        except (pl.exceptions.PolarsError, OSError):
-            raise self.damaged(cell) or self._unclear(cell) from None
-        return frame.sort(order_of(self.cells[cell]), "run", "t")
+        for _ in range(_AGAIN):
+            try:
+                frame = self.scan(cell).collect()
+                counts = frame.group_by("run").len().get_column("len")
+                if len(counts) == self.finished(cell) and counts.n_unique() <= 1:
+                    return frame.sort(order_of(self.cells[cell]), "run", "t")
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
+                pass
+            if damage := self.damaged(cell):
+                raise damage
+        raise DamagedFile(
+            f"the parts in {self.place(cell)} do not fit each other; delete them and go on with "
+            "--resume"
+        )
 
     def count_rows(self, cell: str) -> int:
         """How many rows a cell's finished runs have."""
@@ -162,24 +179,33 @@ class Runs:
         for part in self.parts(cell):
             file = self.place(cell) / part.name
             try:
+                if not intact(file):
+                    return _damage(file)
                 frame = pl.read_parquet(file, glob=False, hive_partitioning=False)
                 each = frame.group_by("run").len().get_column("len")
                 usual = dict(frame.schema) == schema(self.axes) and each.n_unique() == 1
-            except (pl.exceptions.PolarsError, OSError):
+            except (pl.exceptions.PolarsError, pl.exceptions.PanicException, OSError):
                 usual = False
             if not usual or len(each) != part.last - part.first + 1:
-                return DamagedFile(f"{file} is damaged; delete it and go on with --resume")
+                return _damage(file)
         return None
 
-    def _unclear(self, cell: str) -> DamagedFile:
-        return DamagedFile(
-            f"the parts in {self.place(cell)} do not fit each other; delete them and go on with "
-            "--resume"
-        )
+    def _is_intact(self, file: Path) -> bool:
+        """Whether a part is what was written; it is read once for that."""
+        if file not in self._intact:
+            with suppress(OSError):  # said by whoever opens it next
+                if not intact(file):
+                    return False
+            self._intact.add(file)
+        return True
 
     def place(self, cell: str) -> Path:
         """The folder of a cell's parts."""
         return self.folder / parts.RUNS / cell
+
+
+def _damage(file: Path) -> DamagedFile:
+    return DamagedFile(f"{file} is damaged; delete it and go on with --resume")
 
 
 class Store(Runs):

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.result import COUNTS
-from surefoot.study.files import replacing
 from surefoot.study.panel import MEASURES, Panel
 from surefoot.study.problems import PROBLEMS
 from surefoot.study.runs import Traces, key
@@ -86,11 +83,3 @@ def table(
             for column, kind in columns.items()
         ]))  # fmt: skip
     return pl.concat(frames)
-
-
-def put(path: Path, frame: pl.DataFrame) -> None:
-    """Write a table as Parquet, in whole. Raises OSError where it does not fit."""
-    whole = io.BytesIO()  # so that a full disk is the system's own error, not one of polars
-    frame.write_parquet(whole)
-    with replacing(path) as draft:
-        draft.write_bytes(whole.getbuffer())

@@ -29,8 +29,9 @@ from surefoot.study.manifest import LOG, MANIFEST, holds, processor
 from surefoot.study.open_runs import OpenRun
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
-from surefoot.study.rows import put, table
+from surefoot.study.rows import table
 from surefoot.study.runs import Traces, joint_plan
+from surefoot.study.sealed import put
 from surefoot.study.sweep import panel_of
 
 if TYPE_CHECKING:
