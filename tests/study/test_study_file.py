@@ -216,6 +216,10 @@ WRONG = {
         'problem = "cmab"\n\n[setting]\nalpha = 1.0',
         "4: alpha = 1.0 must lie strictly betwe",
     ),
+    "several": (
+        change("mu0 = 0.7", "mu0 = [0.7, 0.6]"),
+        "7: mu0 = [0.7, 0.6] must be a number; several values go below [grid]",
+    ),
     "text": (change("mu0 = 0.7", 'mu0 = "0.7"'), '7: mu0 = "0.7" must be a number'),
     "bool": (change("mu0 = 0.7", "mu0 = true"), "7: mu0 = true must be a number"),
     "nan": (change("mu0 = 0.7", "mu0 = nan"), "7: mu0 = nan must be a finite number"),

@@ -129,13 +129,13 @@ class StudyFile:
 
     def _axes(self) -> Iterator[Axis]:
         for path, value in self._grid():
+            if path[-1] in ("runs", "seed") and len(path) == len(("grid", "seed")):
+                self.text.fail(f"{path[-1]} is no axis: it is one for all panels", *path)
             try:
                 axis = axis_of(path, value)
             except InvalidInput as error:
                 self.text.fail(str(error), *path)
             self._once(axis.key, path)
-            if axis.key in ("runs", "seed"):
-                self.text.fail(f"{axis.key} is no axis: it is one for all panels", *path)
             yield axis
 
     def _grid(self) -> Iterator[tuple[tuple[str, ...], Any]]:
@@ -205,7 +205,9 @@ class StudyFile:
             below = {"path": "[environment]"}.get(name, "[setting]")
             self.text.fail(f"{name} is missing; give it below {below}", "problem")
         same = [one for at, one in found if at[: len(path)] == path]
-        self.text.fail(f"{name} = {_said(fault['input'])} {_musts(same, name)}", *path)
+        several = isinstance(fault["input"], list | dict) and path[0] in TABLES
+        hint = "; several values go below [grid]" if several and name not in _MUST else ""
+        self.text.fail(f"{name} = {_said(fault['input'])} {_musts(same, name)}{hint}", *path)
 
     def _refuse(self, error: InvalidInput, panel: Panel, *, several: bool) -> NoReturn:
         """Say what was refused and where in the grid, at the line of the key that is named."""
