@@ -94,7 +94,7 @@ def test_ten_arms_unless_said_otherwise(plan):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        (("--means", "0.5", "0.8"), "Missing option '--default'"),
+        (("--means", "0.5", "0.8"), "say what the default pays: --default REWARD; or give a log"),
         (SURE, "say what the arms may plausibly pay: --means LOW HIGH, or --mean each"),
         ((*QUICK, "--mean", "0.5"), "--means and --mean exclude each other; give one"),
         ((*SURE, "--mean", "0.5", "--arms", "2"), "--arms 2 but 1 times --mean"),
@@ -187,3 +187,49 @@ def test_a_narrow_terminal_loses_no_figure_and_no_row(plan, monkeypatch, columns
 def test_a_wrong_option_is_named_with_what_to_write(plan, words, said):
     code, _, err = plan(*words)
     assert (code, said in err, len(err.splitlines())) == (2, True, 1)
+
+
+@pytest.fixture
+def log(tmp_path):
+    lines = "page,paid\n" + "old,1\nnew,1\nold,0\nnew,0\n" * 40
+    (tmp_path / "log.csv").write_text(lines, encoding="utf-8")
+    return ("--log", "log.csv", "--arm-column", "page", "--reward-column", "paid")
+
+
+def test_a_plan_of_a_log(plan, log):
+    code, out, err = plan(*log, "--default", "old", "--runs", "2", "--horizon", "300", "--json")
+    assert code == 0, err
+    found = json.loads(out)
+    settings = found["settings"]
+    assert (settings["log"], settings["policy"], settings["alpha"]) == ("log.csv", "klucb", "0.05")
+    assert 0.5 < float(settings["default"]) < 0.65  # the upper end of 80 rows of 0 or 1
+    assert settings["means"] == ["0.5"]
+    (poor,) = found["predicted"]["poor"]["means"]
+    assert 0.35 < float(poor) < 0.5
+    assert plan("--case", "atlanta", "--runs", "1", "--horizon", "100", "--out", "x")[0] == 0
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        ((), "name the default, the arm in use today, with --default; log.csv has new, old"),
+        (("--default", "old", "--means", "0", "1"), "--means is a guess, and a log says it; leave"),
+        (("--default", "old", "--mean", "1"), "--mean is a guess"),
+        (
+            ("--default", "old", "--case", "chicago"),
+            "--case chicago and log.csv exclude",
+        ),
+        (("--default", "old", "--reward-range", "0", "0.5"), "is 1, outside --reward-range 0 0.5"),
+        (("--default", "x"), "default = 'x' is not an arm of the log"),
+    ],
+)
+def test_a_plan_of_a_log_that_does_not_fit(plan, log, words, said):
+    code, out, err = plan(*log, *words)
+    assert (code, out, said in err) == (2, "", True), err
+
+
+def test_how_a_log_is_read_needs_a_log(plan):
+    err = plan(*QUICK, "--arm-column", "page")[2]
+    assert "--arm-column says how a log is read; give one with --log" in err
+    words = ("--default", "old", "--mean", "1")
+    assert "--default old must be a number; with --log it is" in plan(*words)[2]

@@ -1,4 +1,5 @@
 import json
+import shlex
 import subprocess
 import sys
 from pathlib import Path
@@ -160,7 +161,7 @@ def test_numbers_of_a_column_are_alike(replay, tmp_path):
     (tmp_path / "log.csv").write_text(lines)
     out = replay("log.csv", "--default", "old", *QUICK)[1]
     rows = {line.split("  ")[1]: line.split() for line in out.splitlines() if " 40 " in line}
-    means = [rows[arm][-4] for arm in ("new", "old (default)", "worse")]
+    means = [rows[arm][-6] for arm in ("new", "old (default)", "worse")]
     assert means == ["61,055", "52,060", "0"] or means == ["61,054", "52,060", "0"]
     words = " ".join(out.split())
     assert "for a logged 52,060 ± " in words
@@ -186,11 +187,11 @@ def test_a_horizon_without_exploration_says_so_first(replay, log):
 
 def test_names_and_spreads_fit_a_terminal_of_80_columns(replay, monkeypatch):
     monkeypatch.setenv("COLUMNS", "80")
-    out = replay("--case", "atlanta", "--runs", "2")[1]
+    out = replay("--case", "atlanta", "--runs", "2", "--verbose")[1]
     table = out.split("Mean over the runs")[0]
     assert "\N{HORIZONTAL ELLIPSIS}" not in table
+    assert " DL (default) " in table
     assert " guarded " in table
-    assert " unguarded " in table
 
 
 def test_markup_in_a_label_is_no_markup(replay, tmp_path):
@@ -295,3 +296,81 @@ def test_the_command_runs_and_draws(tmp_path, log):
     assert done.returncode == 0, done.stderr
     written = sorted(file.name for file in (tmp_path / "out" / "replay-log").iterdir())
     assert written == ["replay.pdf", "replay.png", "replay.svg", "runs.parquet", "summary.json"]
+
+
+def test_it_ends_with_a_plan_that_can_be_pasted(replay, tmp_path, monkeypatch):
+    (tmp_path / "my log.csv").write_text("the ad;ok\n" + "old;yes\nnew;yes\nold;no\n" * 40)
+    code, out, err = replay(
+        "my log.csv", "--default", "old", "--arm-column", "the ad", "--reward-column", "ok",
+        "--words", "yes", "no", "--reward-range", "-1", "1", "--alpha", "0.1", *QUICK,
+    )  # fmt: skip
+    assert code == 0, err
+    *_, command = out.splitlines()
+    program, *words = shlex.split(command)
+    assert program == "surefoot"
+    with pytest.raises(SystemExit) as left:
+        app([*words, "--runs", "1"])
+    assert not left.value.code
+    settings = json.loads((tmp_path / "out/plan/plan.json").read_text())["settings"]
+    assert (settings["log"], settings["horizon"], settings["alpha"]) == ("my log.csv", 200, "0.1")
+    assert settings["reward_range"] == ["-1.0", "1.0"]
+
+
+def test_alphas_are_compared_and_the_stake_is_said(replay, tmp_path, log):
+    code, out, err = replay(
+        log, "--default", "old", "--alphas", ".1", ".2", "--unit", "EUR", *QUICK
+    )
+    assert code == 0, err
+    sweep = summary(tmp_path / "out" / "replay-log")["sweep"]
+    assert [one["alpha"] for one in sweep] == [0.05, 0.1, 0.2]
+    assert "at most lost" in out
+    assert "EUR" in out.splitlines()[0] + out.splitlines()[1]
+
+
+def test_the_details_are_for_those_who_ask(replay, log):
+    plain = replay(log, "--default", "old", *QUICK)[1]
+    assert "By halves" not in plain
+    assert "furthest" not in plain
+    detailed = replay(log, "--default", "old", "--verbose", *QUICK)[1]
+    assert "By halves: learnt on half of each arm's rows" in detailed
+    assert "furthest" in detailed
+
+
+def test_a_log_that_cannot_tell_says_how_many_rows_would(replay, tmp_path):
+    lines = "arm,reward\n" + "old,1\nold,0\nnew,1\nnew,0\n" * 30
+    (tmp_path / "log.csv").write_text(lines)
+    code, out, _ = replay("log.csv", "--default", "old", *QUICK)
+    assert code == 0
+    assert "this log cannot tell" in " ".join(out.split())
+    assert "rows of it needed" in out
+
+
+def test_contexts_by_rejection(replay, tmp_path, monkeypatch):
+    monkeypatch.setattr("surefoot.study.logs.rejection_backtest.COPIES", 2)
+    lines = "arm,reward,x,y\n" + "old,1,0,1\nnew,1,0.5,0\nold,0,0.5,0\nnew,1,0,1\n" * 10
+    (tmp_path / "log.csv").write_text(lines)
+    words = ("--mode", "rejection", "--context-columns", "x,y", "--runs", "2", "--policy", "lints")
+    code, out, err = replay("log.csv", "--default", "old", *words)
+    assert code == 0, err
+    found = summary(tmp_path / "out" / "replay-log")
+    assert (found["mode"], found["policy"], found["log"]["contexts"]) == ("rejection", "LinTS", 2)
+    assert set(pl.read_parquet(tmp_path / "out/replay-log/runs.parquet")["copy"]) > {"log"}
+    assert "A row counts where the agent chooses" in " ".join(out.split())
+    err = replay("log.csv", "--default", "old", "--context-columns", "x,y")[2]
+    assert "need --mode rejection" in err
+    assert (
+        "--alphas is for --mode means"
+        in replay("log.csv", "--default", "old", "--mode", "rejection", "--alphas", ".1")[2]
+    )
+
+
+def test_a_log_of_vowpal_wabbit(replay, tmp_path):
+    lines = (
+        {"_label_cost": -(i % 3 > 0), "_label_probability": 0.5, "_labelIndex": i % 2}
+        for i in range(90)
+    )
+    (tmp_path / "vw.json").write_text("".join(json.dumps(one) + "\n" for one in lines))
+    code, _, err = replay("vw.json", "--default", "1", *QUICK)
+    assert code == 0, err
+    found = summary(tmp_path / "out" / "replay-vw")
+    assert (found["default"]["arm"], found["log"]["propensities"]) == (1, True)

@@ -40,6 +40,7 @@ class Once(TyperCommand):
 
     def parse_args(self, ctx: Any, args: list[str]) -> list[str]:
         """Read the words of the command line."""
+        args = self._each_by_itself(args)
         _, _, order = self.make_parser(ctx).parse_args(args=list(args))
         for option, times in Counter(order).items():
             flag = getattr(option, "is_flag", False)  # twice the same says nothing else than once
@@ -47,6 +48,34 @@ class Once(TyperCommand):
                 name = max(option.opts, key=len)
                 raise InvalidInput(f"{name} is given {times} times and takes one value; give one")
         return super().parse_args(ctx, args)
+
+    def _each_by_itself(self, args: list[str]) -> list[str]:
+        """``--alphas .01 .02`` as ``--alphas .01 --alphas .02``: numbers behind such an option."""
+        several = {
+            name
+            for option in self.params
+            if getattr(option, "multiple", False)
+            for name in option.opts
+        }
+        spelled: list[str] = []
+        current = None
+        for word in args:
+            if current is not None and _is_number(spelled[-1]) and _is_number(word):
+                spelled.append(current)
+            elif word.startswith("--"):
+                current = word if word in several else None
+            elif not _is_number(word):
+                current = None
+            spelled.append(word)
+        return spelled
+
+
+def _is_number(word: str) -> bool:
+    try:
+        float(word)
+    except ValueError:
+        return False
+    return True
 
 
 class Commands(typer.Typer):

@@ -9,15 +9,52 @@ import typer
 
 from surefoot._types import JsonObject
 from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
+from surefoot.cli._log_options import (
+    ArmColumn,
+    DecimalMark,
+    DefaultValue,
+    Delimiter,
+    Missing,
+    PropensityColumn,
+    RewardColumn,
+    Words,
+    WorstCost,
+    given,
+    subject_or_case,
+)
 from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.logs.outlook import OutlookFindings
+    from surefoot.study.logs.outlook import Outlook, OutlookFindings
+    from surefoot.study.logs.subject import Subject
 
-Default = Annotated[float, typer.Option(help="What the default is known to pay a play.")]
+Default = Annotated[
+    str | None,
+    typer.Option(
+        metavar="REWARD|LABEL",
+        help="What the default is known to pay a play; with --log, its label there.",
+    ),
+]
+LogFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--log",
+        metavar="FILE",
+        help="A log that says what default and arms pay, in place of --means; as surefoot replay "
+        "reads it.",
+    ),
+]
+BuiltIn = Annotated[
+    str | None,
+    typer.Option(metavar="chicago|atlanta", help="A built-in log instead of one of your own."),
+]
 Alpha = Annotated[
-    float, typer.Option(help="Fraction of the default's reward one is willing to lose.")
+    float | None,
+    typer.Option(
+        help="Fraction of the default's reward one is willing to lose. Default: 0.05; 0.02 with "
+        "--case."
+    ),
 ]
 Means = Annotated[
     tuple[float, float] | None,
@@ -37,7 +74,11 @@ Traffic = Annotated[
     ),
 ]
 RewardRange = Annotated[
-    tuple[float, float], typer.Option(metavar="LOW HIGH", help="Sure bounds of a reward.")
+    tuple[float, float] | None,
+    typer.Option(
+        metavar="LOW HIGH",
+        help="Sure bounds of a reward. Default: 0 1; of a log that leaves them, its own.",
+    ),
 ]
 Reserve = Annotated[float, typer.Option(help="What may be lost on top, from the first play on.")]
 Horizon = Annotated[
@@ -46,24 +87,38 @@ Horizon = Annotated[
         help="Plays to look ahead. Default: 30 days of --traffic, at most 1,000,000; else 100,000."
     ),
 ]
-Policy = Annotated[PolicyName, typer.Option(help="What is to be guarded.")]
+Policy = Annotated[
+    PolicyName | None,
+    typer.Option(help="What is to be guarded. Default: ucb1; of a log, klucb."),
+]
 Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions.")]
 Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
 
 
 def plan(
-    default: Default,
-    alpha: Alpha = 0.05,
+    default: Default = None,
+    log: LogFile = None,
+    case: BuiltIn = None,
+    alpha: Alpha = None,
     means: Means = None,
     mean: Mean = None,
     arms: Arms = None,
     traffic: Traffic = None,
-    reward_range: RewardRange = (0, 1),
+    reward_range: RewardRange = None,
     reserve: Reserve = 0,
     horizon: Horizon = None,
-    policy: Policy = PolicyName.UCB1,
+    policy: Policy = None,
     runs: Runs = 30,
     seed: Seed = 0,
+    arm_column: ArmColumn = None,
+    reward_column: RewardColumn = None,
+    propensity_column: PropensityColumn = None,
+    delimiter: Delimiter = None,
+    decimal: DecimalMark = None,
+    words: Words = None,
+    missing: Missing = None,
+    worst_cost: WorstCost = None,
+    default_value: DefaultValue = None,
     out: Out = Path("out/plan"),
     overwrite: Overwrite = False,
     workers: Workers = None,
@@ -88,17 +143,70 @@ def plan(
           two new banners against one that is clicked 4 times in 100
       surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
           money that can also be lost, and 100 that may go at once
+      surefoot plan --log log.csv --default control --alpha 0.1
+          what a log of yours says, as surefoot replay prints it
     """
     from surefoot.study.files import to_json
-    from surefoot.study.logs.outlook import Outlook, OutlookFindings
+    from surefoot.study.logs.outlook import OutlookFindings
 
-    _within(default, *reward_range)
-    plausible = _plausible(means, mean, arms)
-    outlook = Outlook(
-        default, alpha, plausible, reward_range, reserve, traffic, horizon, policy.value, runs, seed
-    )
+    reading = given(
+        arm_column=arm_column, reward_column=reward_column, propensity_column=propensity_column,
+        context_columns=None, delimiter=delimiter, decimal=decimal, words=words, missing=missing,
+        worst_cost=worst_cost, default_value=default_value,
+    )  # fmt: skip
+    asked: dict[str, Any] = {
+        "alpha": alpha, "reward_range": reward_range, "reserve": reserve, "traffic": traffic,
+        "horizon": horizon, "runs": runs, "seed": seed,
+    }  # fmt: skip
+    asked |= {} if policy is None else {"policy": policy.value}
+    if log is None and case is None:
+        _refuse_reading(reading)
+        outlook = _of_a_guess(default, _plausible(means, mean, arms), asked)
+    else:
+        _refuse_guesses(means=means, mean=mean, arms=arms)
+        outlook = _of_a_log(subject_or_case(log, default, case, reading), asked)
     prospects, summary = carry_out(outlook, OutlookFindings, out, overwrite, workers)
     echo_json(to_json(summary)) if as_json else _show(prospects, summary, out)
+
+
+def _of_a_guess(default: str | None, plausible: list[Any], asked: dict[str, Any]) -> Outlook:
+    """What is planned from what one knows and thinks."""
+    from surefoot.study.logs.outlook import Outlook
+
+    if default is None:
+        raise InvalidInput("say what the default pays: --default REWARD; or give a log: --log FILE")
+    try:
+        pays = float(default)
+    except ValueError:
+        point = default.replace(",", ".", 1)
+        way = f"{point} has a decimal point" if point != default else "with --log it is a label"
+        raise InvalidInput(f"--default {default} must be a number; {way}") from None
+    ends = asked.pop("reward_range") or (0, 1)
+    alpha = asked.pop("alpha")
+    _within(pays, *ends)
+    return Outlook(pays, 0.05 if alpha is None else alpha, plausible, ends, **asked)
+
+
+def _of_a_log(subject: Subject, asked: dict[str, Any]) -> Outlook:
+    from surefoot.study.logs.log import within
+    from surefoot.study.logs.outlook_of_log import outlook_of
+
+    if asked["reward_range"] is not None:
+        low, high = asked["reward_range"]
+        within(subject.frame, low, high, subject.place)
+    return outlook_of(subject, **asked)
+
+
+def _refuse_reading(reading: dict[str, Any]) -> None:
+    for option, value in reading.items():
+        if value is not None:
+            raise InvalidInput(f"{option} says how a log is read; give one with --log")
+
+
+def _refuse_guesses(**guesses: Any) -> None:
+    for name, value in guesses.items():
+        if value:
+            raise InvalidInput(f"--{name} is a guess, and a log says it; leave one of them out")
 
 
 def _within(default: float, low: float, high: float) -> None:

@@ -1,4 +1,4 @@
-"""``surefoot replay``: a conservative backtest, from a log to the chart its owner wants."""
+"""``surefoot replay``: a conservative backtest, from a log to the verdict its owner wants."""
 
 from __future__ import annotations
 
@@ -8,16 +8,30 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from surefoot._types import JsonObject
-from surefoot.cli._commands import AsJson, Overwrite, PolicyName, Seed, Workers
-from surefoot.cli._terminal import carry_out, echo_json, show_found, spread, table_of
+from surefoot.cli._commands import AsJson, Overwrite, Seed, Workers
+from surefoot.cli._log_options import (
+    ArmColumn,
+    ContextColumns,
+    DecimalMark,
+    DefaultValue,
+    Delimiter,
+    Missing,
+    PropensityColumn,
+    RewardColumn,
+    Unit,
+    Words,
+    WorstCost,
+    given,
+    subject_or_case,
+)
+from surefoot.cli._replay_tables import plan_words, show
+from surefoot.cli._terminal import carry_out, echo_json
 from surefoot.errors import InvalidInput
 
 if TYPE_CHECKING:
-    from surefoot.study.logs.backtest import Backtest
+    from surefoot.study.logs.subject import Subject
 
 OUT = Path("out")
-_TABS = {"tab": "\t", "\\t": "\t"}
 
 
 class Case(StrEnum):
@@ -27,42 +41,30 @@ class Case(StrEnum):
     ATLANTA = "atlanta"
 
 
+class Mode(StrEnum):
+    """How a log is replayed."""
+
+    MEANS = "means"
+    REJECTION = "rejection"
+
+
+class ReplayPolicy(StrEnum):
+    """The policies that a backtest can guard; the last two see contexts."""
+
+    KLUCB = "klucb"
+    UCB1 = "ucb1"
+    LINUCB = "linucb"
+    LINTS = "lints"
+
+
 File = Annotated[
     Path | None,
-    typer.Argument(help="A log, CSV or Parquet: a row a play, with its arm and its reward."),
+    typer.Argument(
+        help="A log, a row a play with its arm and its reward: CSV, Parquet, JSON lines or dsjson."
+    ),
 ]
 Default = Annotated[
     str | None, typer.Option(metavar="LABEL", help="The arm in use today; needed with a FILE.")
-]
-ArmColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of the arms. Default: arm.")
-]
-RewardColumn = Annotated[
-    str | None, typer.Option(metavar="NAME", help="Column of the rewards. Default: reward.")
-]
-Delimiter = Annotated[
-    str | None,
-    typer.Option(
-        metavar="MARK",
-        help="What separates the columns of a CSV. Default: comma, semicolon, tab or bar, as it "
-        "fits; tab is also a MARK.",
-    ),
-]
-DecimalMark = Annotated[
-    str | None,
-    typer.Option("--decimal", metavar="MARK", help="Decimal mark of rewards. Default: a point."),
-]
-Words = Annotated[
-    tuple[str, str] | None,
-    typer.Option(
-        metavar="YES NO", help="Words for a reward of 1 and of 0, besides true and false."
-    ),
-]
-Missing = Annotated[
-    float | None,
-    typer.Option(
-        metavar="REWARD", help="Reward of a row that has none. Default: such a row is an error."
-    ),
 ]
 Alpha = Annotated[
     float | None,
@@ -71,10 +73,39 @@ Alpha = Annotated[
         "Default: 0.05 with a FILE, 0.02 without."
     ),
 ]
-Policy = Annotated[PolicyName, typer.Option(help="What is guarded.")]
-Runs = Annotated[int, typer.Option(help="Independent runs.")]
+Alphas = Annotated[
+    list[float] | None,
+    typer.Option(metavar="ALPHAS", help="Other alphas to compare it with, one or more."),
+]
+Worth = Annotated[
+    float | None,
+    typer.Option(
+        metavar="REWARD",
+        help="The least gain over the horizon worth having. Default: 1 % of always the default.",
+    ),
+]
+Policy = Annotated[
+    ReplayPolicy | None,
+    typer.Option(
+        help="What is guarded; linucb and lints see contexts. Default: klucb; linucb with contexts."
+    ),
+]
+ModeOption = Annotated[
+    Mode,
+    typer.Option(
+        help="means: each arm's logged rewards are drawn again. rejection: a row counts where the "
+        "policy chooses as the log did; for logs that chose uniformly, contexts too."
+    ),
+]
+Runs = Annotated[
+    int | None,
+    typer.Option(help="Runs on the log itself. Default: 100; 10 with --mode rejection."),
+]
 Horizon = Annotated[
-    int | None, typer.Option(help="Plays in a run. Default: one for each row of the log.")
+    int | None,
+    typer.Option(
+        help="Plays in a run. Default: one for each row of the log; by rejection, rows/arms."
+    ),
 ]
 RewardRange = Annotated[
     tuple[float, float] | None,
@@ -93,6 +124,12 @@ Out = Annotated[
         help="Folder for all that is written. Default: out/replay-NAME, of the FILE or the case."
     ),
 ]
+Verbose = Annotated[
+    bool,
+    typer.Option(
+        "--verbose", help="Print all notes, the agents one by one, and the cross-check by halves."
+    ),
+]
 
 
 def replay(
@@ -100,13 +137,21 @@ def replay(
     default: Default = None,
     arm_column: ArmColumn = None,
     reward_column: RewardColumn = None,
+    propensity_column: PropensityColumn = None,
+    context_columns: ContextColumns = None,
     delimiter: Delimiter = None,
     decimal: DecimalMark = None,
     words: Words = None,
     missing: Missing = None,
+    worst_cost: WorstCost = None,
+    default_value: DefaultValue = None,
+    unit: Unit = None,
     alpha: Alpha = None,
-    policy: Policy = PolicyName.KLUCB,
-    runs: Runs = 100,
+    alphas: Alphas = None,
+    worth: Worth = None,
+    mode: ModeOption = Mode.MEANS,
+    policy: Policy = None,
+    runs: Runs = None,
     horizon: Horizon = None,
     seed: Seed = 0,
     reward_range: RewardRange = None,
@@ -114,15 +159,25 @@ def replay(
     out: Out = None,
     overwrite: Overwrite = False,
     workers: Workers = None,
+    verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
-    """Backtest a log: what exploring would have bought, guarded and not.
+    """Would a guarded bandit have paid, on your own log? And can it tell?
 
-    A guarded policy plays on the log, on shuffled copies of it, in which no
-    arm is better, and on redrawn ones: exploring pays, does not pay, or this
-    log cannot tell. The default is credited at the upper end of its logged
-    mean. Writes the chart (PNG, SVG, PDF), runs.parquet and summary.json.
-    This is a bootstrap of the log, not a causal claim.
+    A replay pays the arm that looks best what made it look best. So what
+    the log gains is held against shuffled copies of it, in which no arm is
+    better, and against logs drawn again from its rows. The verdict is one of
+
+      pays            the gain is clearer than luck, and its interval above 0
+      does not pay    the whole interval is below what is worth having
+      cannot tell     else: how many rows would be needed is printed
+
+    and each of them ends with exit code 0.
+
+    The default is credited at the upper end of what the log shows, so that
+    the promise, never below (1-alpha) of it, holds against its true worth.
+    Writes summary.json, runs.parquet and the chart (PNG, SVG, PDF). It is a
+    bootstrap of the log, not a causal claim.
 
     Examples:
 
@@ -130,102 +185,62 @@ def replay(
           choose the carrier New York-Chicago: real flights of 2013
       surefoot replay --case atlanta
           the same where the incumbent is already the best
-      surefoot replay log.csv --default control --alpha 0.1
+      surefoot replay log.csv --default control --alpha 0.1 --unit EUR
           your own log, with columns arm and reward
+      surefoot replay log.csv --default control --alphas .01 .02 .05 .1 .2
+          what more risk would buy
       surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
           other columns
+      surefoot replay log.csv --default a --mode rejection --context-columns age,visits
+          a log that chose uniformly, with contexts, by LinUCB
     """
     from surefoot.study.files import to_json
-    from surefoot.study.logs.backtest import Backtest
-    from surefoot.study.logs.backtest_runs import BacktestRuns
     from surefoot.study.logs.log import within
 
-    reading = {
-        "--arm-column": arm_column, "--reward-column": reward_column, "--delimiter": delimiter,
-        "--decimal": decimal, "--words": words, "--missing": missing,
-    }  # fmt: skip
-    subject = _subject(file, default, case, reading)
+    reading = given(
+        arm_column=arm_column, reward_column=reward_column, propensity_column=propensity_column,
+        context_columns=context_columns, delimiter=delimiter, decimal=decimal, words=words,
+        missing=missing, worst_cost=worst_cost, default_value=default_value, unit=unit,
+    )  # fmt: skip
+    subject = subject_or_case(file, default, None if case is None else case.value, reading)
     if reward_range is not None:
         within(subject.frame, *reward_range, subject.place)
-    asked = BacktestRuns(subject, alpha, policy.value, runs, horizon, seed, reward_range)
+    chosen = None if policy is None else policy.value
+    asked = {
+        "alpha": alpha, "horizon": horizon, "seed": seed, "reward_range": reward_range,
+        "worth": worth, **({} if runs is None else {"runs": runs}),
+    }  # fmt: skip
+    make: Any = _by_rejection if mode is Mode.REJECTION else _by_means
+    runs_of, found_in = make(subject, chosen, alphas, asked)
     folder = OUT / f"replay-{subject.name}" if out is None else out
-    findings, summary = carry_out(asked, Backtest, folder, overwrite, workers)
-    echo_json(to_json(summary)) if as_json else _show(findings, summary, folder)
+    found, summary = carry_out(runs_of, found_in, folder, overwrite, workers)
+    if as_json:
+        echo_json(to_json(summary))
+        return
+    plan = plan_words(file, summary, case, reading, chosen, reward_range)
+    show(found, summary, folder, plan, verbose=verbose)
 
 
-def _subject(
-    file: Path | None, default: str | None, case: Case | None, reading: dict[str, Any]
+def _by_means(
+    subject: Subject, policy: str | None, alphas: list[float] | None, asked: dict[str, Any]
 ) -> Any:
-    """The log of one's own, or a built-in one; ``reading``: the options that a log is read by."""
-    from surefoot.study.logs.log import USUAL, Spelling
-    from surefoot.study.logs.subject import built_in, own
+    from surefoot.study.logs.backtest import Backtest
+    from surefoot.study.logs.backtest_runs import BacktestRuns
 
-    if file is None:
-        for option, value in reading.items():
-            if value is not None:
-                said = " ".join(map(str, value)) if isinstance(value, tuple) else value
-                raise InvalidInput(f"{option} {said} is for a log of your own; give the FILE")
-        return built_in(case or Case.CHICAGO, default)
-    if case is not None:
-        raise InvalidInput(f"--case {case} and {file} exclude each other; give one")
-    arm, reward, delimiter, decimal, words, missing = reading.values()
-    spelling = Spelling(
-        _TABS.get(delimiter, delimiter), decimal or USUAL.decimal, words or USUAL.words, missing
-    )
-    return own(file, default, arm or "arm", reward or "reward", spelling)
+    if "context" in getattr(subject.frame, "columns", ()) or policy in ("linucb", "lints"):
+        raise InvalidInput(
+            "contexts, and policies that see them, need --mode rejection: the means of the arms "
+            "know no context"
+        )
+    runs = BacktestRuns(subject, policy=policy or "klucb", alphas=alphas or (), **asked)
+    return runs, Backtest
 
 
-def _show(findings: Backtest, summary: JsonObject, out: Path) -> None:
-    """The findings as two tables and a few sentences, on stdout."""
-    from surefoot.study.logs.backtest import GUARDED
-    from surefoot.study.logs.backtest_words import called
-    from surefoot.study.numbers import amount, full, percent, scale
+def _by_rejection(
+    subject: Subject, policy: str | None, alphas: list[float] | None, asked: dict[str, Any]
+) -> Any:
+    from surefoot.study.logs.rejection_backtest import RejectionBacktest, RejectionRuns
 
-    table = table_of(
-        "",
-        (
-            f"above always\n{findings.runs.shown}", "default\nplays", "furthest\nbelow",
-            "runs\nbelow", "plays\nbelow",
-        ),
-        "Mean over the runs, least to most; below: the floor, at any play of any run.",
-    )  # fmt: skip
-    agents = summary["agents"]
-    furthest = scale(agent["worst_shortfall"] for agent in agents)
-    gains = scale(max(abs(agent["gain"][end]) for end in ("min", "max")) for agent in agents)
-    for agent in agents:
-        guarded = agent["name"] == GUARDED
-        table.add_row(
-            called(findings, agent["name"]),
-            spread(agent["gain"], lambda gain: amount(gain, gains, signed=True)),
-            _plays(agent["default_plays"]) if guarded else "\N{EN DASH}",
-            amount(agent["worst_shortfall"], furthest), percent(agent["runs_below_floor"]),
-            percent(agent["plays_below_floor"]),
-        )  # fmt: skip
-    arms = table_of("arm", ("rows", "paying", "mean reward", "95 %"))
-    shown, left_out = findings.shown_arms()
-    largest = max(abs(arm["mean"]) for arm in shown)
-    for arm in shown:
-        name = f"{arm['arm']} (default)" if arm["is_default"] else f"{arm['arm']}"
-        ends = " to ".join(full(arm[end], largest) for end in ("low", "high"))
-        counts = f"{arm['rows']:,}", f"{arm['paying']:,}"
-        arms.add_row(name, *counts, full(arm["mean"], largest), ends)
-    if left_out:
-        arms.add_row(f"and {left_out:,} more", "", "", "", "")
-    last = f"Chart, runs.parquet and summary.json are in {out}"
-    reasons = "; ".join(findings.why)
-    show_found(findings.headline(), (arms, table), [f"Why: {reasons}.", *summary["notes"]], last)
-
-
-def _plays(values: dict[str, float]) -> str:
-    """What is counted: in full, unless it is long."""
-    from surefoot.study.numbers import amount, full
-
-    high = values["max"]
-    if high >= 100_000:
-        return spread(values, lambda plays: amount(plays, high))
-    counted = f"{values['min']:,.0f}", f"{high:,.0f}"
-    return (
-        counted[0]
-        if counted[0] == counted[1]
-        else (f"{full(values['mean'], figures=3)}\n{' to '.join(counted)}")
-    )
+    if alphas:
+        raise InvalidInput("--alphas is for --mode means; run --mode rejection once for each alpha")
+    return RejectionRuns(subject, policy, **asked), RejectionBacktest

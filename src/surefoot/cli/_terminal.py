@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from surefoot.study.logs.backtest import Backtest
     from surefoot.study.logs.backtest_runs import BacktestRuns
     from surefoot.study.logs.outlook import Outlook, OutlookFindings
+    from surefoot.study.logs.rejection_backtest import RejectionBacktest, RejectionRuns
 
 
 _ALIKE = {
@@ -107,8 +108,8 @@ def echo_json(text: str) -> None:
     echo(text)
 
 
-A = TypeVar("A", bound="BacktestRuns | Comparison | Outlook")
-F = TypeVar("F", bound="Backtest | ComparisonFindings | OutlookFindings")
+A = TypeVar("A", bound="BacktestRuns | RejectionRuns | Comparison | Outlook")
+F = TypeVar("F", bound="Backtest | RejectionBacktest | ComparisonFindings | OutlookFindings")
 
 
 class Watched(NamedTuple):

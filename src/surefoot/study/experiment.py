@@ -21,6 +21,7 @@ from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
+from surefoot.study.logs.rejection_backtest import RejectionBacktest, RejectionRuns
 from surefoot.study.manifest import MANIFEST
 from surefoot.study.panel import Panel
 from surefoot.study.parts import of_shard
@@ -107,7 +108,10 @@ def write_better(study: BetterRuns) -> JsonObject:
 
 
 def claim(
-    asked: BacktestRuns | Outlook | Comparison, folder: Path, *, overwrite: bool = False
+    asked: BacktestRuns | RejectionRuns | Outlook | Comparison,
+    folder: Path,
+    *,
+    overwrite: bool = False,
 ) -> None:
     """Make sure that all can be drawn and written to a folder, before it takes its time.
 
@@ -125,7 +129,9 @@ def claim(
     files.claim(folder, names, overwrite=overwrite, same=same)
 
 
-def write(found: Backtest | OutlookFindings | ComparisonFindings, folder: Path) -> JsonObject:
+def write(
+    found: Backtest | RejectionBacktest | OutlookFindings | ComparisonFindings, folder: Path
+) -> JsonObject:
     """Write the chart, the runs of a backtest and, last, the summary; return the summary.
 
     What is there is replaced, and nothing else: ``claim`` the folder first.
@@ -140,15 +146,16 @@ def write(found: Backtest | OutlookFindings | ComparisonFindings, folder: Path) 
         elif isinstance(found, OutlookFindings):
             draw_outlook(found, folder / found.outlook.chart)
         else:
-            draw_backtest(found, folder / found.runs.chart)
+            if isinstance(found, Backtest):
+                draw_backtest(found, folder / found.runs.chart)
             put(folder / "runs.parquet", found.frame)
     write_json(folder / names[0], summary)
     return summary
 
 
 def _asked(
-    found: Backtest | OutlookFindings | ComparisonFindings,
-) -> BacktestRuns | Outlook | Comparison:
+    found: Backtest | RejectionBacktest | OutlookFindings | ComparisonFindings,
+) -> BacktestRuns | RejectionRuns | Outlook | Comparison:
     if isinstance(found, ComparisonFindings):
         return found.comparison
     return found.outlook if isinstance(found, OutlookFindings) else found.runs

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
+from surefoot._exact import one_of
 from surefoot._types import JsonObject, Number, Seed
 from surefoot.errors import InvalidInput
 from surefoot.simulation.loop import DEFAULTS, MEAN, T
@@ -22,6 +23,13 @@ from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.copies import NORMAL, Gain
 from surefoot.study.logs.evidence import Evidence, weigh
 from surefoot.study.logs.flags import Flag
+from surefoot.study.logs.rejection_backtest import (
+    MEANS,
+    MODES,
+    REJECTION,
+    RejectionBacktest,
+    RejectionRuns,
+)
 from surefoot.study.logs.subject import own
 from surefoot.study.logs.worlds import (
     AGENTS,
@@ -56,10 +64,12 @@ def backtest(
     arm: str | None = None,
     reward: str | None = None,
     propensity: str | None = None,
+    context: str | Iterable[str] | None = None,
     default_value: Number | None = None,
-    policy: str = "klucb",
+    mode: str = MEANS,
+    policy: Any = None,
     horizon: int | None = None,
-    runs: int = 100,
+    runs: int | None = None,
     worth: Number | None = None,
     alphas: Sequence[Number] = (),
     reward_range: tuple[Number, Number] | None = None,
@@ -68,19 +78,26 @@ def backtest(
     engine: str = "auto",
     workers: int | None = None,
     progress: Callable[[int, int], None] | None = None,
-) -> Backtest:
+) -> Backtest | RejectionBacktest:
     """What a guarded bandit would have gained on a log, and whether the log can tell.
 
     ``log``: a path, a polars or pandas frame, a dict of columns, or whatever ``read_log`` takes,
     with a row for each play; ``arm``, ``reward`` and ``propensity`` name its columns. ``default``:
     the arm in use today; where no row of the log is its own, ``default_value`` is what it pays.
     ``alpha``: the fraction of the default's reward one is willing to lose; ``alphas``: others to
-    compare. ``policy``: "klucb" or "ucb1". ``horizon``: plays looked ahead, by default one for each
-    row. ``runs``: on the log itself; 600 more go through shuffled and redrawn copies of it.
+    compare. ``policy``: "klucb" (None, too) or "ucb1". ``horizon``: plays looked ahead, by default
+    one for each row. ``runs``: on the log itself, by default 100; 600 more go through shuffled and
+    redrawn copies of it.
     ``worth``: the least gain over the horizon worth having, by default 1 % of always the default.
     ``reward_range``: sure bounds of a reward. ``unit``: what a reward is counted in. ``workers``:
     threads; the result depends on ``seed`` alone. ``engine`` and ``progress`` as in ``simulate``.
     Raises InvalidInput where something does not fit, with the row of the log.
+
+    ``mode="rejection"`` is for a log that chose its arms uniformly, and refuses any other with the
+    reason: a row counts where the policy chooses as the log did. There ``context`` names columns
+    of numbers, and ``policy`` may be "linucb" or "lints" (the first is the default with contexts),
+    or a policy over the arms besides the default, an adapted one too; ``alphas``, ``engine`` and
+    ``workers`` are not used, and runs are 10 by default, of rows/arms plays.
 
     >>> log = {"page": ["old", "new", "old", "bad"] * 100, "paid": [1, 1, 0, 0] * 100}
     >>> found = backtest(log, "old", 0.1, arm="page", reward="paid")
@@ -91,13 +108,29 @@ def backtest(
     chance, or with known propensities. Does not hold when: the log's own policy chose them by what
     they had paid or by whom they suit: see ``flags`` and ``notes``.
     """
-    given = own(log, default, arm, reward, propensity=propensity, known=default_value, unit=unit)
+    given = own(
+        log, default, arm, reward, propensity=propensity, known=default_value, unit=unit,
+        context=context,
+    )  # fmt: skip
+    told = progress or (lambda done, total: None)
+    if one_of(mode, "mode", MODES) == REJECTION:
+        passes = RejectionRuns(
+            given, policy, alpha, 10 if runs is None else runs, horizon, seed, reward_range, worth
+        )
+        for step in passes.steps():
+            told(step.done, step.total)
+        return RejectionBacktest(passes)
+    if "context" in getattr(given.frame, "columns", ()) or not isinstance(policy, str | None):
+        raise InvalidInput(
+            f"contexts, and policies that see them, need mode = {REJECTION!r}: the means of the "
+            "arms know no context"
+        )
     asked = BacktestRuns(
-        given, alpha, policy, runs, horizon, seed, reward_range, alphas=alphas, worth=worth
-    )
+        given, alpha, policy or "klucb", 100 if runs is None else runs, horizon, seed,
+        reward_range, alphas=alphas, worth=worth,
+    )  # fmt: skip
     for step in asked.steps(workers, engine):
-        if progress is not None:
-            progress(step.done, step.total)
+        told(step.done, step.total)
     return Backtest(asked)
 
 

@@ -79,7 +79,7 @@ class BacktestRuns(Simulation):
         log = ReplayLog(subject.frame, named, reward_range=reward_range)
         self.environment = log
         _check_arms(log)
-        self.range_is, bounds = _bounds(log, reward_range)
+        self.range_is, bounds = bounds_of(log, reward_range)
         given = np.asarray(subject.frame["propensity"]) if subject.has_propensities else None
         self.rows = Rows(
             log.codes, log.amounts, log.unit,
@@ -229,7 +229,7 @@ def _check_default(subject: Subject, rows: Rows, default: Default) -> None:
         )
 
 
-def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
+def bounds_of(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
     """The range the floor is to trust, and where it comes from."""
     if declared is not None:
         return GIVEN, declared
@@ -243,4 +243,4 @@ def _bounds(log: ReplayLog, declared: Any) -> tuple[str, tuple[Any, Any]]:
     return "the log's own least and greatest reward", (low, high)
 
 
-__all__ = ["AGENTS", "GUARDED", "JOINED", "UNGUARDED", "BacktestRuns"]
+__all__ = ["AGENTS", "GUARDED", "JOINED", "UNGUARDED", "BacktestRuns", "bounds_of"]

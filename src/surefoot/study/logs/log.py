@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from os import PathLike
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -46,6 +46,8 @@ class Log:
     place: Place
     features: tuple[str, ...] = ()
     notes: tuple[str, ...] = ()
+    name: str = "log"
+    """Of the file it was read from."""
 
     def __len__(self) -> int:
         return len(self.frame)
@@ -185,7 +187,7 @@ def _from_file(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
     import polars as pl
 
     try:
-        return _read_file(path, wanted, spelling)
+        return replace(_read_file(path, wanted, spelling), name=path.name)
     except OSError as error:
         reason = (error.strerror or str(error)).lower()
         raise InvalidInput(f"cannot read {path}: {reason}") from None

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from decimal import Decimal
 from pathlib import Path
@@ -19,7 +19,8 @@ from surefoot.study.logs import flights, log
 class Subject:
     """A log with its default; ``frame`` has ``arm`` and ``reward``.
 
-    A column ``propensity`` says how probable each row's arm was when it was chosen.
+    A column ``propensity`` says how probable each row's arm was when it was chosen, an array
+    ``context`` what was known then.
     """
 
     frame: Any
@@ -66,17 +67,16 @@ def own(
     propensity: str | None = None,
     known: Number | None = None,
     unit: str | None = None,
+    context: str | Iterable[str] | None = None,
 ) -> Subject:
-    """A log of one's own as the subject of a backtest: a path, or a table.
+    """A log of one's own as the subject of a backtest: a path, a table, or what was read.
 
     ``default``: its label, or that label as text; with ``known``, what the default pays, it needs
     no rows. ``unit``: of a reward. Raises InvalidInput as ``log.read`` does, where no default is
     named, and where both its rows and ``known`` are there.
     """
-    logged = log.read(source, arm, reward, spelling, propensity)
-    frame, name = logged.frame, "log"
-    if isinstance(source, str | Path):
-        name = Path(source).name
+    logged = log.read(source, arm, reward, spelling, propensity, context)
+    frame, name = logged.frame, logged.name
     if default is None and known is None:
         arms = first_few(logged.arms, str)
         raise InvalidInput(
