@@ -45,7 +45,7 @@ class Copy:
     >>> from surefoot._exact import Unit
     >>> rows = Rows(np.array([1, 0, 1]), np.array([8, 6, 6]), Unit(1))
     >>> copy = Copy(rows, Default(Decimal(1)), rows.amounts)
-    >>> copy.means.tolist(), round(copy.mean, 9), copy.gain(np.array([10.0])).value
+    >>> copy.means.tolist(), round(copy.mean, 9), round(copy.gain(np.array([10.0])).value, 9)
     ([0.6000000000000001, 0.7000000000000001], 0.7, -1.0)
     """
 
