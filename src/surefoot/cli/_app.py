@@ -105,8 +105,8 @@ app = Commands(
 )  # fmt: skip
 app.add_typer(_study.app, name="study")
 app.add_typer(_ledger.app, name="ledger")
-app.command()(_replay.replay)
-app.command()(_plan.plan)
+app.command(help=_replay.HELP)(_replay.replay)
+app.command(help=_plan.HELP)(_plan.plan)
 app.command()(_compare.compare)
 app.command()(_warmup.warmup)
 app.command()(_ledger.verify)

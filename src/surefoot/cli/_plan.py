@@ -95,6 +95,30 @@ Runs = Annotated[int, typer.Option(help="Simulated runs behind the predictions."
 Out = Annotated[Path, typer.Option(help="Folder for the chart and plan.json.")]
 
 
+HELP = """Before going live: when exploring begins, and what it can cost.
+
+Sure, whatever the arms pay: the first exploring play, and the most that
+can be lost against the default by any play, alpha * default * plays +
+reserve. Predicted, by simulating GenCB on arms as you think them
+plausible: how often the default is played, what is gained, from when on
+the account funds itself, and what happens if no arm is as good as the
+default. Each number says which of the two it is.
+
+Writes the chart (PNG, SVG, PDF) and plan.json.
+
+Examples:
+
+  surefoot plan --default 0.7 --means 0.5 0.8 --traffic 1000
+      ten arms that pay 0.5 to 0.8, a thousand plays a day
+  surefoot plan --default 0.04 --mean 0.03 --mean 0.05 --policy klucb
+      two new banners against one that is clicked 4 times in 100
+  surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
+      money that can also be lost, and 100 that may go at once
+  surefoot plan --log log.csv --default control --alpha 0.1
+      what a log of yours says, as surefoot replay prints it
+"""
+
+
 def plan(
     default: Default = None,
     log: LogFile = None,
@@ -124,28 +148,7 @@ def plan(
     workers: Workers = None,
     as_json: AsJson = False,
 ) -> None:
-    """Before going live: when exploring begins, and what it can cost.
-
-    Sure, whatever the arms pay: the first exploring play, and the most that
-    can be lost against the default by any play, alpha * default * plays +
-    reserve. Predicted, by simulating GenCB on arms as you think them
-    plausible: how often the default is played, what is gained, from when on
-    the account funds itself, and what happens if no arm is as good as the
-    default. Each number says which of the two it is.
-
-    Writes the chart (PNG, SVG, PDF) and plan.json.
-
-    Examples:
-
-      surefoot plan --default 0.7 --means 0.5 0.8 --traffic 1000
-          ten arms that pay 0.5 to 0.8, a thousand plays a day
-      surefoot plan --default 0.04 --mean 0.03 --mean 0.05 --policy klucb
-          two new banners against one that is clicked 4 times in 100
-      surefoot plan --default 12 --means 8 15 --reward-range -5 40 --reserve 100
-          money that can also be lost, and 100 that may go at once
-      surefoot plan --log log.csv --default control --alpha 0.1
-          what a log of yours says, as surefoot replay prints it
-    """
+    """Plan on a guess or on a log, write it, and print it; see ``HELP``."""
     from surefoot.study.files import to_json
     from surefoot.study.logs.outlook import OutlookFindings
 

@@ -132,6 +132,40 @@ Verbose = Annotated[
 ]
 
 
+HELP = """Would a guarded bandit have paid, on your own log? And can it tell?
+
+A replay pays the arm that looks best what made it look best. So what
+the log gains is held against shuffled copies of it, in which no arm is
+better, and against logs drawn again from its rows. The verdict is one of
+
+  pays            the gain is clearer than luck, and its interval above 0
+  does not pay    the whole interval is below what is worth having
+  cannot tell     else: how many rows would be needed is printed
+
+and each of them ends with exit code 0.
+
+The default is credited at the upper end of what the log shows, so that
+the promise, never below (1-alpha) of it, holds against its true worth.
+Writes summary.json, runs.parquet and the chart (PNG, SVG, PDF). It is a
+bootstrap of the log, not a causal claim.
+
+Examples:
+
+  surefoot replay
+      choose the carrier New York-Chicago: real flights of 2013
+  surefoot replay --case atlanta
+      the same where the incumbent is already the best
+  surefoot replay log.csv --default control --alpha 0.1 --unit EUR
+      your own log, with columns arm and reward
+  surefoot replay log.csv --default control --alphas .01 .02 .05 .1 .2
+      what more risk would buy
+  surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
+      other columns
+  surefoot replay log.csv --default a --mode rejection --context-columns age,visits
+      a log that chose uniformly, with contexts, by LinUCB
+"""
+
+
 def replay(
     file: File = None,
     default: Default = None,
@@ -162,38 +196,7 @@ def replay(
     verbose: Verbose = False,
     as_json: AsJson = False,
 ) -> None:
-    """Would a guarded bandit have paid, on your own log? And can it tell?
-
-    A replay pays the arm that looks best what made it look best. So what
-    the log gains is held against shuffled copies of it, in which no arm is
-    better, and against logs drawn again from its rows. The verdict is one of
-
-      pays            the gain is clearer than luck, and its interval above 0
-      does not pay    the whole interval is below what is worth having
-      cannot tell     else: how many rows would be needed is printed
-
-    and each of them ends with exit code 0.
-
-    The default is credited at the upper end of what the log shows, so that
-    the promise, never below (1-alpha) of it, holds against its true worth.
-    Writes summary.json, runs.parquet and the chart (PNG, SVG, PDF). It is a
-    bootstrap of the log, not a causal claim.
-
-    Examples:
-
-      surefoot replay
-          choose the carrier New York-Chicago: real flights of 2013
-      surefoot replay --case atlanta
-          the same where the incumbent is already the best
-      surefoot replay log.csv --default control --alpha 0.1 --unit EUR
-          your own log, with columns arm and reward
-      surefoot replay log.csv --default control --alphas .01 .02 .05 .1 .2
-          what more risk would buy
-      surefoot replay log.parquet --default 7 --arm-column ad --reward-column paid
-          other columns
-      surefoot replay log.csv --default a --mode rejection --context-columns age,visits
-          a log that chose uniformly, with contexts, by LinUCB
-    """
+    """Backtest a log, write what was found, and print it; see ``HELP``."""
     from surefoot.study.files import to_json
     from surefoot.study.logs.log import within
 

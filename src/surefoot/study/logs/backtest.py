@@ -30,7 +30,7 @@ from surefoot.study.logs.rejection_backtest import (
     RejectionBacktest,
     RejectionRuns,
 )
-from surefoot.study.logs.subject import own
+from surefoot.study.logs.subject import Subject, own
 from surefoot.study.logs.worlds import (
     AGENTS,
     GUARDED,
@@ -87,17 +87,12 @@ def backtest(
     ``alpha``: the fraction of the default's reward one is willing to lose; ``alphas``: others to
     compare. ``policy``: "klucb" (None, too) or "ucb1". ``horizon``: plays looked ahead, by default
     one for each row. ``runs``: on the log itself, by default 100; 600 more go through shuffled and
-    redrawn copies of it.
-    ``worth``: the least gain over the horizon worth having, by default 1 % of always the default.
+    redrawn copies of it. ``worth``: the least gain worth having, by default 1 % of always default.
     ``reward_range``: sure bounds of a reward. ``unit``: what a reward is counted in. ``workers``:
     threads; the result depends on ``seed`` alone. ``engine`` and ``progress`` as in ``simulate``.
     Raises InvalidInput where something does not fit, with the row of the log.
 
-    ``mode="rejection"`` is for a log that chose its arms uniformly, and refuses any other with the
-    reason: a row counts where the policy chooses as the log did. There ``context`` names columns
-    of numbers, and ``policy`` may be "linucb" or "lints" (the first is the default with contexts),
-    or a policy over the arms besides the default, an adapted one too; ``alphas``, ``engine`` and
-    ``workers`` are not used, and runs are 10 by default, of rows/arms plays.
+    ``mode="rejection"``: for a log that chose its arms uniformly, see ``RejectionBacktest``.
 
     >>> log = {"page": ["old", "new", "old", "bad"] * 100, "paid": [1, 1, 0, 0] * 100}
     >>> found = backtest(log, "old", 0.1, arm="page", reward="paid")
@@ -108,30 +103,36 @@ def backtest(
     chance, or with known propensities. Does not hold when: the log's own policy chose them by what
     they had paid or by whom they suit: see ``flags`` and ``notes``.
     """
-    given = own(
-        log, default, arm, reward, propensity=propensity, known=default_value, unit=unit,
-        context=context,
-    )  # fmt: skip
-    told = progress or (lambda done, total: None)
-    if one_of(mode, "mode", MODES) == REJECTION:
-        passes = RejectionRuns(
-            given, policy, alpha, 10 if runs is None else runs, horizon, seed, reward_range, worth
-        )
-        for step in passes.steps():
-            told(step.done, step.total)
-        return RejectionBacktest(passes)
+    given = own(log, default, arm, reward, propensity=propensity, known=default_value, unit=unit,
+                context=context)  # fmt: skip
+    shared = (runs, horizon, seed, reward_range)
+    asked = _runs_of(one_of(mode, "mode", MODES), given, policy, alpha, shared, alphas, worth)
+    for step in asked.steps(workers, engine):
+        if progress is not None:
+            progress(step.done, step.total)
+    return RejectionBacktest(asked) if mode == REJECTION else Backtest(asked)
+
+
+def _runs_of(
+    mode: str,
+    given: Subject,
+    policy: Any,
+    alpha: Number,
+    shared: tuple[Any, ...],
+    alphas: Sequence[Number],
+    worth: Number | None,
+) -> Any:
+    """What is to be run; only by rejection may a policy see contexts."""
+    if mode == REJECTION:
+        return RejectionRuns(given, policy, alpha, *shared, worth)
     if "context" in getattr(given.frame, "columns", ()) or not isinstance(policy, str | None):
         raise InvalidInput(
             f"contexts, and policies that see them, need mode = {REJECTION!r}: the means of the "
             "arms know no context"
         )
-    asked = BacktestRuns(
-        given, alpha, policy or "klucb", 100 if runs is None else runs, horizon, seed,
-        reward_range, alphas=alphas, worth=worth,
-    )  # fmt: skip
-    for step in asked.steps(workers, engine):
-        told(step.done, step.total)
-    return Backtest(asked)
+    runs, *rest = shared
+    count = 100 if runs is None else runs
+    return BacktestRuns(given, alpha, policy or "klucb", count, *rest, alphas=alphas, worth=worth)
 
 
 class Backtest:

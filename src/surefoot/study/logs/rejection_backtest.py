@@ -72,7 +72,7 @@ class RejectionRuns:
         subject: Subject,
         policy: Any = None,
         alpha: Number | None = None,
-        runs: int = 10,
+        runs: int | None = None,
         horizon: int | None = None,
         seed: Seed = 0,
         reward_range: tuple[Number, Number] | None = None,
@@ -87,7 +87,7 @@ class RejectionRuns:
         columns = getattr(subject.frame, "columns", ())
         features = subject.frame["context"].to_numpy() if "context" in columns else None
         shares = np.asarray(subject.frame["propensity"]) if "propensity" in columns else None
-        self.subject, self.runs = subject, positive(runs, "runs")
+        self.subject, self.runs = subject, positive(10 if runs is None else runs, "runs")
         if self.runs < PAIR:
             raise InvalidInput(f"runs = {runs} must be at least {PAIR}: t is taken from two")
         self.alpha = checked_alpha(subject.alpha if alpha is None else alpha)
@@ -154,8 +154,8 @@ class RejectionRuns:
             "seed": self.seed,
         }
 
-    def steps(self, workers: int | None = None) -> Iterator[Step]:
-        """Make all passes one by one, telling where one stands; ``workers`` is not used."""
+    def steps(self, workers: int | None = None, engine: str = "auto") -> Iterator[Step]:
+        """Make all passes one by one, telling where one stands; neither argument is used."""
         counts = {_LOG: self.runs, _SHUFFLED: COPIES, _REDRAWN: COPIES + 1}
         total, done = sum(counts.values()), 0
         yield Step("running", done, total)
@@ -203,8 +203,14 @@ def _called(policy: Any) -> str:
 class RejectionBacktest:
     """What a backtest by rejection found; ``sf.backtest(..., mode="rejection")`` makes it.
 
-    ``verdict``, ``why``, ``gain``, ``arms``: as ``Backtest``; gains are of rows that counted, and
-    ``used`` says how many those were.
+    Row by row (Li, Chu, Langford, Wang 2011): a row counts where the guarded agent chooses the arm
+    that was logged; ``used`` says how many do. ``context`` names columns of numbers; ``policy`` is
+    "linucb" (the default with contexts) or "lints", each arm with weights of its own, "klucb" (the
+    default without) or "ucb1", or a policy over the log's arms besides the default, an adapted one
+    too, which is given each row's numbers. By default 10 runs of rows/arms plays; ``alphas``,
+    ``engine`` and ``workers`` are not used. ``verdict``, ``why``, ``gain``, ``arms``: as
+    ``Backtest``, of 39 shuffled and 40 redrawn copies. InvalidInput for a log that is not uniform,
+    with the reason.
 
     Holds when: the log chose its arms uniformly, whatever the context, and rows are independent.
     Does not hold when: rewards drift over the log, whose rows are taken in random orders.
