@@ -118,7 +118,7 @@ def _runs_of(
     given: Subject,
     policy: Any,
     alpha: Number,
-    shared: tuple[Any, ...],
+    shared: tuple[int | None, int | None, Seed, tuple[Number, Number] | None],
     alphas: Sequence[Number],
     worth: Number | None,
 ) -> Any:
@@ -130,9 +130,11 @@ def _runs_of(
             f"contexts, and policies that see them, need mode = {REJECTION!r}: the means of the "
             "arms know no context"
         )
-    runs, *rest = shared
+    runs, horizon, seed, ends = shared
     count = 100 if runs is None else runs
-    return BacktestRuns(given, alpha, policy or "klucb", count, *rest, alphas=alphas, worth=worth)
+    return BacktestRuns(
+        given, alpha, policy or "klucb", count, horizon, seed, ends, alphas=alphas, worth=worth
+    )
 
 
 class Backtest:
