@@ -123,13 +123,16 @@ def test_probabilities_are_those_of_the_draws_with_a_default_that_competes(
         policy.key = key * 7919 + 1
         arm, score = policy.peek(turn)
         seen[arm if score > rival else -1] += 1
+        one = -1 if score <= rival else arm
+        if key < 50:  # known of the turn or not, it is the same
+            short = policy.chance(turn, one, rival, None, score)
+            assert short == pytest.approx(policy.chance(turn, one, rival), abs=1e-12)
     said = {arm: policy.chance(turn, arm, rival) for arm in (-1, 0, 1, 2, 3)}
     assert sum(said.values()) == pytest.approx(1)
     for arm, p in said.items():
         assert abs(seen[arm] / n - p) <= 4.5 * (p * (1 - p) / n) ** 0.5 + 1e-9
     for arm in range(4):
-        without = policy.chance(turn, arm, None)
-        assert without == pytest.approx(policy.propensities()[arm], abs=1e-12)
+        assert policy.propensities()[arm] == pytest.approx(policy.chance(turn, arm), abs=1e-12)
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))

@@ -156,14 +156,18 @@ class Agent(Evidence, Changing):
         """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
         if self.paused:
             return self.new_play(-1, None, Reason.PAUSED, terms, None, 1.0)
-        if self.holdout:
-            return self._with_holdout(context, allowed, terms)
-        return self._without(context, allowed, terms)
+        if self.holdout and holdout.holds_out(self):
+            return self._held_out(context, allowed, terms)
+        if allowed is not None and not allowed:
+            shut = self._shut(terms)
+            reason = Reason.NO_ALLOWED_ARM if shut is None else shut
+            play = self.new_play(-1, None, reason, terms, None, 1.0)
+        else:
+            play = self._decide(context, allowed, terms)
+        return holdout.mixed(self, play) if self.holdout else play
 
-    def _with_holdout(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        """As ``_without``, but that a share of plays takes the default by a draw."""
-        if not holdout.holds_out(self):
-            return holdout.mixed(self, self._without(context, allowed, terms))
+    def _held_out(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
+        """The default by a draw; its probability counts what would have been played otherwise."""
         shut = (allowed is not None and not allowed) or self._shut(terms) is not None
         otherwise = 1.0 if shut else self._default_chance(context, allowed, terms)
         chance = holdout.chance(self, otherwise)
@@ -174,14 +178,6 @@ class Agent(Evidence, Changing):
     ) -> float | None:
         """The probability that the turn to come plays the default; None: it is not known."""
         return 0.0
-
-    def _without(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
-        """What the policy and the gate make of the play."""
-        if allowed is not None and not allowed:
-            shut = self._shut(terms)
-            reason = Reason.NO_ALLOWED_ARM if shut is None else shut
-            return self.new_play(-1, None, reason, terms, None, 1.0)
-        return self._decide(context, allowed, terms)
 
     def checked_context(self, context: Any) -> Any:
         """A copy of a play's context; InvalidInput for one that the policy cannot take."""

@@ -9,6 +9,7 @@ from surefoot._types import JsonObject, Number, Seed
 from surefoot.agents.agent import Agent
 from surefoot.agents.holdout import share_of
 from surefoot.agents.play import Play, Reason
+from surefoot.agents.propensity import CERTAIN
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.policies.base import Policy
 
@@ -60,5 +61,5 @@ class Plain(Agent):
         arm, score = self.ask(context, allowed)
         choice = self._choice(arm, score)
         index = arm if isinstance(arm, int) else 0  # of what has no number
-        chance = self.chance(arm, choice, allowed)
+        chance = 1.0 if self.chances is CERTAIN else self.chance(arm, choice, allowed)
         return self.new_play(index, choice.arm, Reason.UNGUARDED, terms, choice, chance)

@@ -7,6 +7,7 @@ not above its value.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 from typing import Any
 
@@ -54,7 +55,8 @@ def of_choice(
         return 1.0
     if kind == EXACT:
         lost = rival is not None and score is not None and not score > rival
-        return float(policy.chance(policy.turns, -1 if lost else arm, rival, allowed))
+        known = math.inf if score is None else score
+        return float(policy.chance(policy.turns, -1 if lost else arm, rival, allowed, known))
     if told is None or rival is not None or not isinstance(arm, int):
         return None
     try:

@@ -114,8 +114,8 @@ class Tally:
         """How often which arm paid what, of plays that feed."""
         self.paid: dict[int, Paid] = {}
         self.sequences: dict[int, Sequence] = {}
-        self.recent: dict[int, int] = {}
-        """The arm of each closed play among the last ones."""
+        self.recent: list[tuple[list[int], list[int]]] = []
+        """Ids and arms of closed plays, as they were taken in; the last plays are among them."""
         self.picked: str | None = None
         self.gain: Gain | None = None
         """The books of the uplift, of an agent with a holdout."""
@@ -157,9 +157,10 @@ class Tally:
             self._measure(agent, self.gain, zip(log, paid, strict=True))
         self.log.clear()
         self.untold.clear()
-        self.recent.update(zip(numbers, places, strict=True))
+        if numbers:
+            self.recent.append((numbers, places))
         bound = plays.next_id - LAST
-        self.recent = {number: place for number, place in self.recent.items() if number >= bound}
+        self.recent = [part for part in self.recent if max(part[0]) >= bound]
         if self.ended or self.lost or self.behind or self.since or agent.open_plays:
             self._in_order(agent, zip(numbers, places, paid, strict=True))
         else:
@@ -242,6 +243,12 @@ class Tally:
             counted.setdefault(place, {})[x] = count
         return counted
 
+    def last(self, agent: Agent) -> dict[int, int]:
+        """The arm of each closed play among the last ones."""
+        bound = agent.books.plays.next_id - LAST
+        rows = chain.from_iterable(zip(*part, strict=True) for part in self.recent)
+        return {number: place for number, place in rows if number >= bound}
+
     def restart(self, agent: Agent) -> None:
         """The range of rewards changed: the sequences begin anew with the plays to come."""
         self.fold(agent)
@@ -277,7 +284,7 @@ class Tally:
             "pending": [[*key, count] for key, count in counted],
             "paid": [[k, one.told, one.total, one.lost] for k, one in sorted(self.paid.items())],
             "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
-            "recent": [list(row) for row in sorted(self.recent.items())],
+            "recent": [list(row) for row in sorted(self.last(agent).items())],
             "picked": self.picked,
             **({} if self.gain is None else {"gain": self.gain.state()}),
         }
@@ -293,7 +300,8 @@ class Tally:
         tally.pending = Counter({(place, x): count for place, x, count in state["pending"]})
         tally.paid = {place: Paid(*numbers) for place, *numbers in state["paid"]}
         tally.sequences = {place: Sequence.restored(one) for place, one in state["sequences"]}
-        tally.recent = dict(state["recent"])
+        numbers, places = [n for n, _ in state["recent"]], [place for _, place in state["recent"]]
+        tally.recent = [(numbers, places)] if numbers else []
         tally.picked = state["picked"]
         if "gain" in state:
             tally.gain = Gain.restored(state["gain"])
@@ -308,7 +316,7 @@ class _View:
         self.counts = tally.by_arm()
         self.heads = Counter(max(place, DEFAULT) for _, place in tally._heads(agent))
         bound = agent.books.plays.next_id - LAST
-        made = dict(tally.recent)
+        made = tally.last(agent)
         for number, (play, _) in agent.open_plays.items():
             if number >= bound:
                 made[number] = play.index

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Mapping, Sequence
+from operator import attrgetter
 from typing import Any
 
 from surefoot._exact import shown
@@ -23,6 +24,8 @@ from surefoot.floors.events import (
     State,
     Terms,
 )
+
+_reward = attrgetter("reward")
 
 
 class Plays:
@@ -84,7 +87,7 @@ class Plays:
     def rewards(self, plays: Sequence[int]) -> list[int | None]:
         """What these plays were told to have paid; None too where that is kept no longer."""
         try:
-            return [record.reward for record in map(self._closed.__getitem__, plays)]
+            return list(map(_reward, map(self._closed.__getitem__, plays)))
         except KeyError:  # some wait for an operator, or were closed too long ago
             found = [self._live.get(play) or self._closed.get(play) for play in plays]
             return [None if record is None else record.reward for record in found]

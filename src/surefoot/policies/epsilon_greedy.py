@@ -162,14 +162,22 @@ class EpsilonGreedy(KernelPolicy):
         return found
 
     def chance(
-        self, turn: int, arm: int, rival: float | None = None, allowed: Sequence[int] | None = None
+        self,
+        turn: int,
+        arm: int,
+        rival: float | None = None,
+        allowed: Sequence[int] | None = None,
+        score: float = math.inf,
     ) -> float:
         """The probability that this turn chooses the arm and scores it above ``rival``.
 
-        ``arm`` -1: that the score is not above it, where the default wins.
+        ``arm`` -1: that the score is not above it, where the default wins. ``score``: what the turn
+        came to, if it was taken; a finite one is that of the best mean, which saves its search.
         """
-        arms = arms_asked(self.n_arms, allowed)
         share = _share(self.record, self.n_arms, turn)
+        if score < math.inf and allowed is None:
+            return 1.0 - share if arm < 0 else share / self.n_arms + 1.0 - share
+        arms = arms_asked(self.n_arms, allowed)
         leader, mean = _leader(self.record, self._lists(), arms)
         wins = rival is None or mean > rival
         if arm < 0:

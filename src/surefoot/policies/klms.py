@@ -138,11 +138,17 @@ class KLMS(KernelPolicy):
         return [weights.get(arm, 0.0) / total for arm in range(self.n_arms)]
 
     def chance(
-        self, turn: int, arm: int, rival: float | None = None, allowed: Sequence[int] | None = None
+        self,
+        turn: int,
+        arm: int,
+        rival: float | None = None,
+        allowed: Sequence[int] | None = None,
+        score: float = math.inf,
     ) -> float:
         """The probability that this turn chooses the arm and scores it above ``rival``.
 
-        ``arm`` -1: that the score is not above it, where the default wins.
+        ``arm`` -1: that the score is not above it, where the default wins. ``turn`` and ``score``:
+        as other policies take them; the probabilities depend on neither.
         """
         arms = arms_asked(self.n_arms, allowed)
         record, state = self.record, self._lists()
