@@ -261,18 +261,22 @@ def before_format_3(folder):
     told = {"format": 2, "theory": False, "engine": "0123", "versions": {"surefoot": "0"}}
     panels = [panel.model_dump(mode="json") for panel in SWEEP.panels]
     (folder / "parts" / "cmab-K3").mkdir(parents=True)
-    (folder / "parts" / "cmab-K3" / "run-000000.parquet").touch()
+    for name in ("run-000000.parquet", ".run-000001.4711.parquet"):
+        (folder / "parts" / "cmab-K3" / name).touch()
     (folder / "cmab-K3-alpha0.05.png").touch()
     (folder / "study.json").write_text(json.dumps({**told, "panels": panels}))
 
 
 def test_a_study_of_an_earlier_format_is_refused_in_one_line_or_overwritten(tmp_path):
     before_format_3(tmp_path)
+    for name in ("parts/notes.txt", "parts/cmab-K3/run-1.parquet"):
+        (tmp_path / name).touch()
     for options in ({}, {"resume": True}):
         with pytest.raises(DamagedFile, match=r"format 2, of an earlier .* again with --overwrite"):
             Store(tmp_path, SWEEP, **options)
     Store(tmp_path, SWEEP.but(K=(4,)), overwrite=True).claim()
-    assert [file.name for file in tmp_path.iterdir()] == ["study.json"]
+    left = {str(file.relative_to(tmp_path)) for file in tmp_path.rglob("*.*")}
+    assert left == {"study.json", "parts/notes.txt", "parts/cmab-K3/run-1.parquet"}
 
 
 def test_a_folder_with_other_files_may_be_used(tmp_path):
@@ -389,12 +393,23 @@ def test_of_too_many_rows_there_is_no_one_table(store, monkeypatch):
 
 @pytest.mark.parametrize(
     "text",
-    ["", "[]", "{}", '{"format": 3}', '{"format": 3, "panels": [], "versions": {}}', "\ud800"],
+    [
+        "",
+        "[]",
+        "{}",
+        '{"format": 2}',
+        '{"format": 2, "panels": [{}]}',
+        '{"format": 3}',
+        '{"format": 3, "panels": [], "versions": {}}',
+        "\ud800",
+    ],
 )
 def test_a_foreign_manifest_is_an_error(tmp_path, text):
     (tmp_path / "study.json").write_bytes(text.encode("utf-8", "surrogatepass"))
     with pytest.raises(DamagedFile, match="is not a study's manifest"):
         Store(tmp_path, SWEEP, resume=True)
+    with pytest.raises(DamagedFile, match="is not a study's manifest"):
+        Store(tmp_path, SWEEP, overwrite=True).claim()
 
 
 def test_a_manifest_of_another_format_is_an_error(store):

@@ -5,24 +5,28 @@ from __future__ import annotations
 import json
 import os
 import platform
+import re
 import shutil
+import time
 from collections.abc import Sequence
+from contextlib import suppress
 from functools import lru_cache
 from pathlib import Path
-from typing import Any
 
 from surefoot._files import create
 from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study import cells, open_runs, parts
 from surefoot.study.cells import made_with
-from surefoot.study.files import FORMATS, to_json, versions, write_json
+from surefoot.study.files import FORMATS, read_json, to_json, versions, write_json
 from surefoot.study.grids import grids
+from surefoot.study.panel import Panel
 from surefoot.study.sweep import Sweep, panel_of
 
 MANIFEST, LOG = "study.json", "log.ndjson"
 FORMAT = 3
 BEFORE = 2
+_RUN_BEFORE = re.compile(r"(\.run-[0-9]{6}\.[0-9]+|run-[0-9]{6})\.parquet")
 """The format of studies that had a file for each run, in ``parts``."""
 PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
@@ -30,6 +34,7 @@ SORTED = ".sorted-"
 """How the name of a folder begins that holds cells while ``runs.parquet`` is written."""
 _TABLES = ("summary.json", "summary.csv", "runs.parquet", "report.html")
 OURS = (MANIFEST, LOG, parts.RUNS, open_runs.FOLDER, "parts", *_TABLES)
+_PATIENCE = (0.05, 0.5)
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -71,13 +76,22 @@ def claim(folder: Path, mine: JsonObject, *, resume: bool) -> None:
     folder.mkdir(parents=True, exist_ok=True)
     if create(folder / MANIFEST, to_json({**mine, "machine": machine()}) + "\n"):
         return
-    theirs = read(folder)
+    theirs = _written(folder)
     same(theirs, mine, folder, resume=resume)
     aim = max(settings(theirs).runs, settings(mine).runs)
     panels = [panel.model_dump(mode="json") for panel in settings(mine).but(runs=aim).panels]
     grown = {**theirs, "panels": panels, "theory": mine["theory"]}
     if grown != theirs:
         write_json(folder / MANIFEST, grown)
+
+
+def _written(folder: Path) -> JsonObject:
+    """A manifest that another process may be writing: without hard links that takes a moment."""
+    for seconds in _PATIENCE:
+        with suppress(DamagedFile):
+            return read(folder)
+        time.sleep(seconds)
+    return read(folder)
 
 
 def read(folder: Path) -> JsonObject:
@@ -164,12 +178,12 @@ def clear(folder: Path) -> None:
     file = folder / MANIFEST
     if not file.exists():
         return
-    manifest: Any = json.loads(file.read_text(encoding="utf-8"))
-    if not isinstance(manifest, dict) or manifest.get("format") != BEFORE:
-        manifest = read(folder)
+    found = read_json(file)
+    if isinstance(found, dict) and found.get("format") == BEFORE:
+        panels = _panels_before(found, file)
+        _clear_before(folder / "parts")
     else:
-        shutil.rmtree(folder / "parts", ignore_errors=True)
-    panels = settings(manifest).panels
+        panels = settings(read(folder)).panels
     stems = [panel.name + part for panel in panels for part in PARTS]
     stems += [grid.name for grid in grids(panels)]
     figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
@@ -179,3 +193,20 @@ def clear(folder: Path) -> None:
     open_runs.clear(folder)
     for name in [*figures, *_TABLES, LOG, MANIFEST]:
         (folder / name).unlink(missing_ok=True)
+
+
+def _panels_before(found: JsonObject, file: Path) -> tuple[Panel, ...]:
+    try:
+        return settings(found).panels
+    except (ValueError, KeyError, TypeError, AttributeError, IndexError):
+        raise DamagedFile(f"{file} is not a study's manifest; give another --out") from None
+
+
+def _clear_before(folder: Path) -> None:
+    """Remove the runs of a study of the format before this; what no study wrote stays."""
+    for file in list(folder.glob("*/*.parquet")):
+        if _RUN_BEFORE.fullmatch(file.name):
+            file.unlink(missing_ok=True)
+    for place in (*folder.glob("*"), folder):
+        with suppress(OSError):  # there is something else in it
+            place.rmdir()
