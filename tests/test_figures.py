@@ -65,13 +65,13 @@ def test_how_soon_a_default_is_told_is_as_the_table_says(figures):
 def test_the_headlines_promise_what_the_default_is_known_to_be_worth():
     """Not what it would have earned: that only a floor with against="realised" is about."""
     import surefoot
-    from surefoot.cli._replay import replay
+    from surefoot.cli._replay import HELP
 
     opening = {
         name: " ".join((ROOT / name).read_text(encoding="utf-8")[:1200].split())
         for name in ("README.md", "docs/index.md", "CITATION.cff", "pyproject.toml")
     }
-    opening |= {"package": surefoot.__doc__, "replay": replay.__doc__}
+    opening |= {"package": surefoot.__doc__, "replay": HELP}
     said = {name: " ".join(text.split()) for name, text in opening.items()}
     assert [name for name, text in said.items() if "default is known to be worth" not in text] == []
     every = [ROOT / "README.md", ROOT / "CITATION.cff", *(ROOT / "docs").rglob("*.md")]

@@ -144,8 +144,9 @@ better, and against logs drawn again from its rows. The verdict is one of
 
 and each of them ends with exit code 0.
 
-The default is credited at the upper end of what the log shows, so that
-the promise, never below (1-alpha) of it, holds against its true worth.
+Reward never falls below (1-alpha) of what the default is known to be worth.
+That is the upper end of what the log shows, so that the promise holds
+against its true worth.
 Writes summary.json, runs.parquet and the chart (PNG, SVG, PDF). It is a
 bootstrap of the log, not a causal claim.
 

@@ -10,9 +10,9 @@ from surefoot.study.logs import worlds
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_chart import draw_backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
+from surefoot.study.logs.backtest_words import signed
 from surefoot.study.logs.subject import Subject
-from surefoot.study.logs.worlds import AGENTS, GUARDED, JOINED, UNGUARDED
-from surefoot.study.numbers import amount
+from surefoot.study.logs.worlds import AGENTS, GUARDED, UNGUARDED
 
 
 def findings(log, default="a", **options):
@@ -53,10 +53,8 @@ def drawn(monkeypatch, tmp_path):
     ("means", "options"),
     [
         ([1.0, 2.0, 0.5], {}),
-        ([2.0, 1.0, 0.5], {}),  # the default is best: exploring costs
         ([1.0, 1.0], {"horizon": 1}),  # nothing is learnt
         ([1.0, 5.0], {"alpha": 0.9, "policy": "ucb1"}),  # nothing falls below
-        ([1e-7, 2e-7], {}),
         ([1e9, 2e9], {}),
     ],
 )
@@ -67,62 +65,87 @@ def test_every_outcome_can_be_drawn(tmp_path, monkeypatch, means, options):
     assert file.read_bytes().startswith(b"\x89PNG")
 
 
-def test_the_panels_show_what_they_say(drawn):
+def words(axes):
+    return " ".join(text.get_text() for text in axes.texts)
+
+
+def test_the_first_panel_shows_all_of_the_horizon_the_interval_and_the_luck(drawn):
     found = findings(log([1.0, 1.4, 0.5]), horizon=600)
     figure = drawn(found)
-    left, right = figure.axes
-    curves = {tuple(line.get_ydata()) for line in left.lines}
+    axes, gain = figure.axes[0], found.gain
+    assert axes.get_title(loc="left") == "Gain over 600 plays"
+    assert axes.get_xlim()[1] > 600
+    curves = {tuple(line.get_ydata()) for line in axes.lines}
     for name in AGENTS:
-        gain = found.measure(name, "gain")
-        assert tuple(gain.mean(axis=0)) in curves
-        if name != JOINED:
-            assert {tuple(gain.min(axis=0)), tuple(gain.max(axis=0))} <= curves
-    runs = found.runs
-    assert tuple(float(runs.least - runs.value) * found.t) in curves  # the floor
-    assert tuple(0.0 * found.t) in curves  # always the default
-    worst = {tuple(line.get_ydata()) for line in right.lines}
-    assert {tuple(found.measure(name, "slack").min(axis=0)) for name in AGENTS} <= worst
-    (inset,) = left.child_axes
-    received = {tuple(line.get_ydata()) for line in inset.lines}
-    assert {
-        tuple(found.measure(GUARDED, "received").mean(axis=0)),
-        tuple(found.measure(UNGUARDED, "received").mean(axis=0)),
-        tuple(float(runs.value) * found.t),
-        tuple(float(runs.least) * found.t),
-    } == received
+        assert tuple(found.measure(name, "gain").mean(axis=0)) in curves
+    assert {(gain.low, gain.high), (gain.mean,), (gain.luck,)} <= curves
+    stake = float(found.runs.value - found.runs.least) * 600
+    assert f"most lost, surely\n{signed(-stake)}" in words(axes)
+    assert f"luck {signed(gain.luck)}" in words(axes)
+    assert f"less luck {signed(gain.mean)}" in words(axes)
 
 
-def test_the_words_carry_the_numbers(drawn):
+def test_the_danger_is_how_many_redrawn_logs_fall_how_far(drawn):
     found = findings(log([1.0, 1.4, 0.2]), horizon=600)
-    figure = drawn(found)
-    title, caption = (text.get_text() for text in figure.texts)
+    axes = drawn(found).axes[1]
+    assert "optimistic" in axes.get_title(loc="left")
+    assert "guarded\nnever" in words(axes)
+    deepest = max(one.dips[UNGUARDED] for one in found.runs.of_kind(worlds.REDRAWN))
+    ends = [line.get_xdata().max() for line in axes.lines[:2]]
+    assert max(ends) >= deepest * 1e-9
+    assert all(line.get_ydata().max() <= 1 for line in axes.lines[:2])
+
+
+def test_each_arm_has_its_mean_and_interval_the_default_first(drawn):
+    found = findings(log([1.0, 1.4, 0.2]), horizon=60)
+    axes = drawn(found).axes[2]
+    names = [text.get_text() for text in axes.get_yticklabels()]
+    assert names == ["a", "b", "c"]
+    spans = {tuple(line.get_xdata()) for line in axes.lines}
+    assert {(arm["low"], arm["high"]) for arm in found.arms} <= spans
+    many = findings(log([1.0] * 20), horizon=60)
+    axes = drawn(many).axes[2]
+    assert len(axes.get_yticklabels()) == 12
+    assert "8 more left out" in axes.get_title(loc="left")
+
+
+def test_the_log_stands_among_its_copies(drawn):
+    found = findings(log([1.0, 1.4, 0.2]), horizon=600)
+    axes = drawn(found).axes[3]
+    assert f"p = {found.gain.p:.3f}" in words(axes)
+    assert sum(patch.get_height() for patch in axes.patches) == 10
+
+
+def test_several_alphas_are_compared(drawn):
+    found = findings(log([1.0, 1.4, 0.2]), horizon=600, alphas=(0.02, 0.5))
+    axes = drawn(found).axes[3]
+    assert [text.get_text() for text in axes.get_xticklabels()] == ["0.02", "0.1", "0.5"]
+    spans = {tuple(line.get_ydata()) for line in axes.lines}
+    for one in found.sweep:
+        assert (one["gain"]["low"], one["gain"]["high"]) in spans
+        assert (-one["stake"], -one["stake"]) in spans
+
+
+def test_the_title_is_the_verdict_and_the_caption_says_what_it_rests_on(drawn):
+    found = findings(log([1.0, 1.4, 0.2]), horizon=600)
+    title, caption = (text.get_text() for text in drawn(found).texts)
     assert title == found.headline()
-    assert "credited at the upper end of its mean" in " ".join(caption.split())
-    assert "not a causal claim" in " ".join(caption.split())
-    left, right = (" ".join(text.get_text() for text in axes.texts) for axes in figure.axes)
-    assert "guarded\n+" in left
-    assert "always a" in left
-    assert "floor" in left
-    assert "guarded\nnever below" in right
-    agent = found.agent(UNGUARDED)
-    deepest, below = agent["worst_shortfall"], round(3 * agent["runs_below_floor"])
-    assert deepest > 0
-    assert f"unguarded\nup to {amount(deepest)} below,\n{below} of 3 runs" in right
+    said = " ".join(caption.split())
+    assert "credited at the upper end of its mean" in said
+    assert "not a causal claim" in said
 
 
 def test_a_fall_that_would_flatten_the_rest_leaves_the_chart(drawn):
     found = findings(log([2.0, 0.2, 0.1]), horizon=2_000, runs=5)
-    left, right = drawn(found).axes
-    assert "unguarded, off the chart" in " ".join(text.get_text() for text in left.texts)
-    assert found.measure(UNGUARDED, "gain").min() < 2 * left.get_ylim()[0]
-    assert found.measure(GUARDED, "gain").min() > left.get_ylim()[0]
-    assert left.get_title(loc="left") == "What exploring cost"
-    assert right.get_xlim()[1] == 2_000  # it never comes back
+    axes = drawn(found).axes[0]
+    assert "unguarded, off the chart" in words(axes)
+    assert found.measure(UNGUARDED, "gain").min() < axes.get_ylim()[0]
+    assert found.measure(GUARDED, "gain").min() > axes.get_ylim()[0]
 
 
 def test_curves_differ_in_more_than_colour(drawn):
-    left = drawn(findings(log([1.0, 1.4, 0.5]), horizon=600)).axes[0]
-    means = [line for line in left.lines if line.get_linewidth() > 1]
+    axes = drawn(findings(log([1.0, 1.4, 0.5]), horizon=600)).axes[0]
+    means = [line for line in axes.lines if len(line.get_xdata()) > 2 and line.get_linewidth() > 1]
     assert len({to_hex(line.get_color()) for line in means}) == 5
     assert len({str(line._dash_pattern) for line in means}) == 5
 
@@ -155,33 +178,29 @@ MONEY = ["summer sale homepage banner, long", *(f"banner {number}" for number in
 
 @pytest.mark.parametrize(
     ("arms", "mean", "spread"),
-    [(MONEY, 50_000, 9_000), (["a", "b"], 9, 10), (["a", "b"], 1e-7, 1e-8), (MONEY, 4e8, 9e7)],
+    [(["a", "b"], 1e-7, 1e-8), (MONEY, 4e8, 9e7)],
 )
 @pytest.mark.parametrize("rising", [True, False])
 def test_all_that_is_written_stays_on_the_sheet_and_apart(drawn, arms, mean, spread, rising):
     noise = np.random.default_rng(0).normal(0, spread, (40, len(arms)))
     means = mean + spread * np.linspace(0, 1 if rising else -0.5, len(arms))
     data = {"arm": arms * 40, "reward": (means + noise).ravel()}
-    figure = drawn(findings(data, arms[0], horizon=3_000))
+    figure = drawn(findings(data, arms[0], horizon=300))
     figure.canvas.draw()
-    left, right = (axes.get_tightbbox() for axes in figure.axes)
-    assert left.x0 >= 0
-    assert left.x1 < right.x0
-    assert right.x1 <= figure.bbox.x1
+    for left, right in (figure.axes[:2], figure.axes[2:]):
+        boxes = left.get_tightbbox(), right.get_tightbbox()
+        assert boxes[0].x0 >= 0
+        assert boxes[0].x1 < boxes[1].x0
+        assert boxes[1].x1 <= figure.bbox.x1
     for axes in figure.axes:
         assert axes.get_window_extent().width > 0.15 * figure.bbox.width
-    (inset,) = figure.axes[0].child_axes
-    assert inset.get_tightbbox().x0 > figure.axes[0].get_window_extent().x0
     assert figure.texts[0].get_window_extent().x1 <= figure.bbox.x1
 
 
 LABELS = {
     "newlines": "a\nb\nc\nd\ne\nf",
     "long": "x" * 200,
-    "long words": "word " * 60,
-    "right to left": "ברירת מחדל",
-    "emoji": "🚀🔥",
-    "dollars": "a$b$c",
+    "right to left and emoji": "ברירת מחדל 🚀🔥",
     "broken mathematics": r"$\frac{",
 }
 
@@ -193,10 +212,10 @@ def test_whatever_an_arm_is_called_the_plot_is_seen(drawn, label):
     rows["arm"] = [label if arm == "a" else f"not {label}" for arm in rows["arm"]]
     figure = drawn(findings(rows, default=label))
     figure.canvas.draw()
-    for axes in figure.axes[:2]:
+    for axes in figure.axes:
         plot, sheet = axes.get_window_extent(), figure.bbox
         assert plot.width > 0.2 * sheet.width
-        assert plot.height > 0.4 * sheet.height
+        assert plot.height > 0.2 * sheet.height
         for text in axes.texts:
             box = text.get_window_extent()
             assert box.x1 <= sheet.x1
@@ -211,5 +230,4 @@ def test_what_only_plays_the_default_gains_nothing_and_leaves_no_doubt(drawn):
     assert (rows["gain"] == 0).all()
     assert "nothing can be explored" in found.headline()
     left = drawn(found).axes[0]
-    assert left.get_title(loc="left") == "What exploring changed"
-    assert "guarded\n0" in {text.get_text() for text in left.texts}
+    assert "guarded, in the log 0" in {text.get_text() for text in left.texts}

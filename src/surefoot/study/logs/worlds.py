@@ -89,6 +89,7 @@ class Worlds:
         self.counts = (runs, COPIES, COPIES, SPLITS if rows.sizes.min() > 1 else 0)
         """How many worlds of each kind."""
         self.pair = min(PAIR, runs)
+        self._terms: dict[Decimal, list[Terms]] = {}
 
     def numbers(self, kind: int) -> range:
         """The numbers of the worlds of one kind."""
@@ -104,9 +105,14 @@ class Worlds:
 
     def terms(self, value: Decimal) -> list[Terms]:
         """What a play is worth to the books under each alpha, the default credited at ``value``."""
-        places = self.floor.places
-        floors = (RewardFloor(value, alpha, self.bounds, places=places) for alpha in self.alphas)
-        return [floor.terms() for floor in floors]
+        kept = self._terms.get(value)
+        if kept is None:
+            places = self.floor.places
+            floors = [
+                RewardFloor(value, alpha, self.bounds, places=places) for alpha in self.alphas
+            ]
+            kept = self._terms[value] = [floor.terms() for floor in floors]
+        return kept
 
     def _the_log(self, table: _Table) -> Found:
         checkpoints = self.plans[GUARDED].checkpoints
