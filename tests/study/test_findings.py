@@ -3,6 +3,7 @@ import polars as pl
 import pytest
 
 from claims_at_reduced_size import rows
+from surefoot.study.bootstrap import intervals
 from surefoot.study.findings import RULES, claims, found_in, predicted_default_plays, theorems
 from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import MAIN
@@ -89,13 +90,13 @@ def test_constant_is_said_only_where_the_spread_allows_nothing_else(extra, holds
 
 
 def test_fewer_than_five_runs_decide_nothing():
-    """One run: "holds, difference -1,432 ± 0". Two: "does not hold" at -21 ± 62."""
+    """Of one run an interval would be a point, of two it would hold the mean too rarely."""
     for runs in range(1, 5):
         found = told(runs=runs)
         assert {claim.holds for claim in found} == {None}
         lack = f"{runs} run{'s' * (runs > 1)}, at least 5 needed; "
         assert all(claim.found.startswith(lack) for claim in found)
-        assert "±" not in found[2].found
+        assert "[" not in found[2].found
     assert set(held(runs=5).values()) == {True}
 
 
@@ -103,11 +104,13 @@ def test_a_play_below_the_floor_refutes_however_few_runs_there_are():
     assert held(runs=1, GenCB={"violating_rounds": 1})["kept"] is False
 
 
-def test_an_interval_of_five_runs_is_students_not_two_standard_errors():
-    """-2 ± 2.5 standard errors: two would call it lower, Student's 2.78 do not."""
+def test_an_interval_of_five_runs_is_wider_than_two_standard_errors():
+    """-2 ± 2.2 standard errors: two would call it lower, the bootstrap does not."""
     offs = np.array([-1, -1, 0, 1, 1]) / np.sqrt(5)  # of standard error sqrt(0.04) = 0.2
     ends = np.outer(offs, T == T[-1])
-    for mean, holds in ((-0.5, None), (-0.6, True), (0.5, None), (0.6, False)):
+    low, high = intervals(offs[:, None])[0]
+    assert min(-low, high) > 2.1 * 0.2
+    for mean, holds in ((-0.43, None), (-1.1 * high, True), (0.43, None), (-1.1 * low, False)):
         regret = GOOD["ConUCB"]["regret"] + mean + ends
         assert held(runs=5, GenCB={"regret": regret})["lower"] is holds
 
@@ -148,10 +151,11 @@ def test_a_run_that_is_flat_says_since_when():
 def test_all_numbers_are_written_alike():
     """Thousands apart, a real minus, no exponents."""
     found = told(GenCB={"regret": 12_345.0 * T}, ConUCB={"regret": 23_456.0 * T})
-    assert found[2].found == (
-        "difference \N{MINUS SIGN}1,111,100 ± 0 at the horizon; lower in 10 of 10 runs"
-    )
-    assert found[3].found == "extra regret 1,234,480; +246,900 ± 0 in the last fifth"
+    mean = "\N{MINUS SIGN}1,111,100"
+    told_of = f"difference {mean} [{mean}, {mean}] at the horizon; lower in 10 of 10 runs"
+    assert found[2].found == told_of
+    last = "+246,900 [246,900, 246,900] in the last fifth"
+    assert found[3].found == f"extra regret 1,234,480; {last}"
 
 
 def test_without_a_rival_there_is_no_claim_about_one():

@@ -236,7 +236,7 @@ def tell_found(summary: JsonObject, sweep: Sweep, out: Path) -> None:
         console.print(f"\n... and {len(panels) - LISTED:,} more panels: all are in summary.csv")
     console.print("Mean over the runs, least and most; least slack is the worst of all runs.")
     if found:
-        console.print(f"What ± follows is the margin of a mean over the runs. {EACH}")
+        console.print(f"[a, b] is an interval of a mean over the runs. {EACH}", markup=False)
     console.print(f"Figures, report.html, summary.csv and summary.json are in {out}", markup=False)
 
 

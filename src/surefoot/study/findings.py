@@ -8,6 +8,7 @@ these runs are too few or too short to show is said to be undecided: it neither 
 from __future__ import annotations
 
 from itertools import combinations
+from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
@@ -19,7 +20,7 @@ from surefoot.study import default_plays
 from surefoot.study.bootstrap import intervals
 from surefoot.study.numbers import Array, brief
 from surefoot.study.panel_runs import PanelRuns
-from surefoot.study.verdict import estimate, few, margin
+from surefoot.study.verdict import few
 
 if TYPE_CHECKING:
     from surefoot.theory import Bound
@@ -115,7 +116,8 @@ UNDECIDED = (
     "but the first is by a horizon that is too short: one by whose last fifth, in some run, the "
     "guarded policy has not explored as often as the unguarded one needs to reach its lowest "
     "point above or below the floor. That the unguarded policy falls can be seen early, that it "
-    "does not cannot. An interval is the mean over the runs ± its margin, at 95 %, by Student's t."
+    "does not cannot. An interval is one of the mean over the runs, at 95 %, by the studentised "
+    "bootstrap."
 )
 """When no claim is decided, whatever its rule."""
 
@@ -262,9 +264,9 @@ def since(t: Array, made: Array) -> int:
 
 def _lower(runs: PanelRuns) -> _Verdict:
     gap = runs.last(runs.panel.guarded, "regret") - runs.last(runs.panel.names()[2], "regret")
-    mean, error, wins = gap.mean(), margin(gap), int((gap < 0).sum())
-    found = f"difference {estimate(gap)} at the horizon; lower in {wins} of {len(gap)} runs"
-    return _decided(mean + error < 0, mean - error > 0), found
+    (low, high), wins = _interval(gap), int((gap < 0).sum())
+    found = f"difference {_estimate(gap)} at the horizon; lower in {wins} of {len(gap)} runs"
+    return _decided(high < 0, low > 0), found
 
 
 def _constant(runs: PanelRuns) -> _Verdict:
@@ -272,10 +274,24 @@ def _constant(runs: PanelRuns) -> _Verdict:
     extra = runs.of(panel.guarded, "regret") - runs.of(panel.unguarded, "regret")
     before = max(0, int((t <= LAST * t[-1]).sum()) - 1)
     growth = extra[:, -1] - extra[:, before]
-    whole, moved, error = float(extra[:, -1].mean()), abs(growth.mean()), margin(growth)
+    whole, (low, high) = float(extra[:, -1].mean()), _interval(growth)
     most = SHARE * abs(whole)
-    found = f"extra regret {brief(whole)}; {estimate(growth, signed=True)} in the last fifth"
-    return _decided(moved + error <= most, moved - error > most), found
+    found = f"extra regret {brief(whole)}; {_estimate(growth, signed=True)} in the last fifth"
+    return _decided(-most <= low and high <= most, low > most or high < -most), found
+
+
+def _interval(values: Array) -> tuple[float, float]:
+    """Of a mean over the runs; everything where they are too few for one."""
+    return intervals(values[:, None])[0] or (-inf, inf)
+
+
+def _estimate(values: Array, *, signed: bool = False) -> str:
+    """The mean over the runs and its interval; the mean alone where they are too few for one."""
+    mean = float(values.mean())
+    text = ("+" if signed and mean > 0 else "") + brief(mean)
+    if few(len(values)):
+        return text
+    return f"{text} [{', '.join(map(brief, _interval(values)))}]"
 
 
 def _early(runs: PanelRuns) -> _Verdict:

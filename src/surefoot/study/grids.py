@@ -22,7 +22,7 @@ STEPS = 4
 MOST = 12
 """Figures of grids that are drawn."""
 _LETTERS = {"alpha": "α", "rho": "ρ"}
-_READ = "Dots: means over the runs, with their 95 % intervals. At the right: the worst run."
+_READ = "Dots: means over the runs, with their 95 % intervals. Last: the worst run."
 
 
 class Grid(NamedTuple):
@@ -159,7 +159,7 @@ def _defaults(
         x, values, horizons = _points(grid, entries, name, "default_plays")
         _between(axes, x, values, curve, horizons / 100)
         ends.append((float(values[-1]["mean"] / horizons[-1] * 100), name, curve))
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
+    axes.set_ylim(bottom=0)
     axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     _finish(axes, entries, grid, ends)
 
@@ -176,7 +176,7 @@ def _least(
         style.line(axes, x, worst, curve._replace(marker=curve.marker or "."))
         ends.append((float(worst[-1]), name, curve))
     low, high = axes.get_ylim()
-    high = max(high, 0.05 * (high - low))
+    high = max(high, 0.08 * (high - low))
     axes.set_ylim(low, high)
     if low < 0:
         axes.axhspan(low, 0, color=style.HAIR, alpha=0.45, linewidth=0)

@@ -78,10 +78,11 @@ def figure(pieces: Iterable[str], short: str, caption: str) -> str:
     in paragraphs.
     """
     words = "".join(f"<p>{escape(line)}</p>" for line in caption.splitlines())
+    if words:
+        words = f"<details><summary>What is shown, and what was chosen</summary>{words}</details>"
     return (
         f'<figure><div class="plots">{"".join(pieces)}</div><figcaption><p>{escape(short)}</p>'
-        f"<details><summary>What is shown, and what was chosen</summary>{words}</details>"
-        "</figcaption></figure>"
+        f"{words}</figcaption></figure>"
     )
 
 

@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import polars as pl
 
 TABLE = "runs.parquet"
-LARGEST = 10_000_000
+LARGEST = 2_000_000
 """Rows of ``runs.parquet``; of more a study has its parts only."""
 _AGAIN = 3
 """Parts that are put together meanwhile may be gone when they are read: then it is done anew."""

@@ -7,7 +7,7 @@ from math import inf, sqrt
 
 from scipy.special import stdtrit
 
-from surefoot.study.numbers import Array, brief, counted
+from surefoot.study.numbers import Array, counted
 
 LEAST_RUNS = 5
 """No verdict is drawn from fewer: what happens in half of all runs, four may all miss."""
@@ -61,18 +61,6 @@ def few(runs: int) -> str:
     ('1 run, at least 5 needed', '')
     """
     return "" if runs >= LEAST_RUNS else f"{counted(runs, 'run')}, at least {LEAST_RUNS} needed"
-
-
-def estimate(values: Array, *, signed: bool = False) -> str:
-    """The mean over the runs and its margin; the mean alone where they are too few for one.
-
-    >>> import numpy as np
-    >>> estimate(np.array([1.0, 2.0, 3.0, 4.0, 5.0]), signed=True), estimate(np.array([1432.0]))
-    ('+3 ± 1.96', '1,432')
-    """
-    mean = float(values.mean())
-    text = ("+" if signed and mean > 0 else "") + brief(mean)
-    return text if few(len(values)) else f"{text} ± {brief(margin(values))}"
 
 
 def tally(verdicts: Sequence[bool | None]) -> str:
