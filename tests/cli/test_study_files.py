@@ -26,7 +26,7 @@ def study(*words):
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    monkeypatch.setattr("surefoot.study.experiment._draw", lambda *_: [])
+    monkeypatch.setattr("surefoot.study.publish._draw", lambda *_, **__: [])
 
 
 @pytest.fixture
@@ -62,6 +62,22 @@ def test_a_study_of_the_file_goes_on_with_more_runs(file, tmp_path):
     assert "go on with --resume" in refused.stderr
     grown = study("run", file, "--runs", 3, "--resume", "--out", out, "--json")
     assert [panel["runs"] for panel in json.loads(grown.stdout)["panels"]] == [3, 3]
+
+
+def test_another_agent_in_the_same_folder_is_named(file, tmp_path):
+    agents = '[[agents]]\nalgorithm = "GenCB"\n[[agents]]\npolicy = "UCB1"\nguard = "Plain"\n'
+    file.write_text(SMALL + agents)
+    out = ["--out", tmp_path / "out", "--horizon", 50]
+    assert study("run", file, *out).exit_code == 0
+    for old, new, said in [
+        ('"Plain"', '"GenCB"', "agent = UCB1 (policy UCB1, guard GenCB) differs from the study in"),
+        ('[[agents]]\npolicy = "UCB1"\nguard = "Plain"\n', "", "agent = none differs from"),
+    ]:
+        file.write_text(SMALL + agents.replace(old, new))
+        refused = study("run", file, *out)
+        assert refused.exit_code == 2
+        assert f"error: {said}" in refused.stderr
+        assert "which has agent = UCB1 (policy UCB1, guard Plain); start again" in refused.stderr
 
 
 def test_without_an_out_the_folder_has_the_files_name(file, tmp_path, monkeypatch):

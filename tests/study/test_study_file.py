@@ -51,7 +51,7 @@ policy = "KLUCB"
 """
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="session")
 def lab(tmp_path_factory):
     """A folder with a module beside the study files; its name is of this process alone."""
     folder = tmp_path_factory.mktemp("lab")
@@ -111,11 +111,13 @@ def test_a_title_and_a_caption_tell_where_a_panel_stands_on_every_axis(study):
     grid = '[grid]\nagents.mine.c = [1.5]\nmu0 = [0.6]\ndelta = ["1/T"]\n'
     panel = study(GOOD.replace("mu0 = 0.7\n[grid]\n", grid)).panels[0]
     assert panel.title == (
-        "GenCB on 24 arms: α = 0.01, the default pays 0.6, mine.c = 1.5, delta = 1/T"
+        "GenCB, mine on 24 arms: α = 0.01, the default pays 0.6, mine.c = 1.5, delta = 1/T"
     )
     assert panel.setting.endswith("pays μ0 = 0.6, α = 0.01, mine.c = 1.5, delta = 1/T")
     alone = study(GOOD.replace('algorithm = "GenCB"', 'algorithm = "UCB1"')).panels[0]
-    assert alone.title.startswith("mine on 24 arms")
+    assert alone.title.startswith("UCB1, mine on 24 arms")
+    many = study(GOOD.replace('"mine"', '"a policy with a name that is long"')).panels[0]
+    assert many.title.startswith("2 agents on 24 arms")
 
 
 @pytest.mark.parametrize("name", [panel.name for panel in paper()])

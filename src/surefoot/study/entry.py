@@ -70,6 +70,17 @@ class AgentEntry(BaseModel):
         """Its name in tables and figures."""
         return self.name or (self.algorithm or self.policy or "").split(":")[-1]
 
+    def __str__(self) -> str:
+        """What it is, in short.
+
+        >>> str(AgentEntry(name="free", policy="mylab:Mine", guard="Plain", settings={"c": 2}))
+        'free (policy mylab:Mine, guard Plain, c 2)'
+        """
+        said = {"algorithm": self.algorithm, "policy": self.policy, "guard": self.guard}
+        given = {**said, **self.settings, **self.guard_settings}
+        parts = [f"{key} {value}" for key, value in given.items() if value is not None]
+        return f"{self.label} ({', '.join(parts)})"
+
     @property
     def own(self) -> list[str]:
         """The keys under which a class of the user's own stands."""

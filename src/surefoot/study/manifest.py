@@ -11,7 +11,9 @@ import time
 from collections.abc import Sequence
 from contextlib import suppress
 from functools import lru_cache
+from itertools import zip_longest
 from pathlib import Path
+from typing import Any
 
 from surefoot._files import create
 from surefoot._types import JsonObject
@@ -35,6 +37,8 @@ SORTED = ".sorted-"
 _TABLES = ("summary.json", "summary.csv", "runs.parquet", "report.html")
 OURS = (MANIFEST, LOG, parts.RUNS, open_runs.FOLDER, "parts", *_TABLES)
 _PATIENCE = (0.05, 0.5)
+_LONGEST = 120
+"""Characters of the values that an error names."""
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -146,14 +150,35 @@ def same(theirs: JsonObject, mine: JsonObject, folder: Path, *, resume: bool) ->
             way = "leave the option out" if resume else "start again with --overwrite"
             if field in _FREE:
                 way = f"go on with --resume, {way}"
+            called, mine_said, theirs_said = _told(field, value, other)
             raise InvalidInput(
-                f"{field} = {', '.join(map(str, value))} differs from the study in {folder}, which "
-                f"has {field} = {', '.join(map(str, other))}; {way}, or give another --out"
+                f"{called} = {mine_said} differs from the study in {folder}, which has {called} = "
+                f"{theirs_said}; {way}, or give another --out"
             )
     for before, now in zip(told_by(theirs), told_by(mine), strict=True):
         if before["cell"] != now["cell"]:
             what = cells.difference(now, before, "this machine", str(folder))
             raise InvalidInput(f"{what}; start again with --overwrite, or give another --out")
+
+
+def _told(field: str, mine: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str, str]:
+    """What a field is called, and its values in two studies; of agents the first that differs.
+
+    >>> _told("K", [24], [24, 72])
+    ('K', '24', '24, 72')
+    """
+    if field == "entries":
+        pairs = [(one or (), other or ()) for one, other in zip_longest(mine, theirs)]
+        one, other = next((a, b) for a, b in pairs if a != b)
+        here, there = next((a, b) for a, b in zip_longest(one, other) if a != b)
+        return "agent", str(here or "none"), str(there or "none")
+    called = {"world": "environment", "varied": "further axes"}.get(field, field)
+    here, there = (", ".join(map(str, values)) for values in (mine, theirs))
+    return called, _short(here), _short(there)
+
+
+def _short(said: str) -> str:
+    return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
 
 
 def holds(folder: Path, cell: str) -> bool:

@@ -40,6 +40,11 @@ class EnvironmentEntry(BaseModel):
         """The name of the class."""
         return self.path.split(":")[-1]
 
+    def __str__(self) -> str:
+        """What it is, in short."""
+        parts = [self.path, *(f"{key} {value}" for key, value in self.settings.items())]
+        return f"({', '.join(parts)})"
+
     def build(self, home: str | None) -> Any:
         """The environment, fresh. Raises Misplaced where it cannot be made."""
         try:

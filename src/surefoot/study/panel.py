@@ -33,6 +33,8 @@ _STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the
 BESIDE = ("source", "because", "runs", "home", "varied")
 """The fields that no run of a panel depends on."""
 _SIGNS = {"ge": ">=", "gt": ">", "le": "<=", "lt": "<"}
+_TITLED = 32
+"""Characters of the names of agents in a title."""
 _QUOTES = "'\""
 _LONGEST = 180
 """Characters of a file's name, so that endings fit into what file systems take."""
@@ -284,9 +286,11 @@ class Panel(BaseModel):
 
     @property
     def lead(self) -> str:
-        """The agent that its title names: the first that keeps the floor surely, if any does."""
-        roles = self.roles()
-        return next((name for name, role in roles.items() if role == "guarded"), next(iter(roles)))
+        """Who its title names: the paper's guarded agent, or the agents of the study file."""
+        if self.entries is None:
+            return self.guarded
+        names = ", ".join(self.names())
+        return names if len(names) <= _TITLED else f"{len(self.names())} agents"
 
     @property
     def title(self) -> str:
