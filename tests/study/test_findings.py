@@ -46,6 +46,17 @@ def test_all_hold_where_all_is_as_the_paper_says():
     assert held() == dict.fromkeys(RULES, True)
 
 
+@pytest.mark.parametrize("curves", ["none", (100,)])
+def test_what_a_few_noted_plays_cannot_show_is_not_decided(curves):
+    """Between two plays far apart a curve may do anything: only counts over all plays are sure."""
+    panel = PANEL.model_copy(update={"curves": curves})
+    assert held(panel) == {
+        "kept": True, "flat": None, "lower": None, "constant": None, "early": True,
+    }  # fmt: skip
+    why = {claim.key: claim.found for claim in told(panel)}["flat"]
+    assert why.startswith('100 plays noted, where [outputs] curves = "grid" is needed; ')
+
+
 @pytest.mark.parametrize(
     ("changed", "fails"),
     [

@@ -18,7 +18,7 @@ from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
 from surefoot.study import default_plays
 from surefoot.study.bootstrap import intervals
-from surefoot.study.numbers import Array, brief
+from surefoot.study.numbers import Array, brief, counted
 from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.verdict import few
 
@@ -196,7 +196,7 @@ def claims(runs: PanelRuns) -> list[Claim]:
     decide = {"kept": _kept, "flat": _flat, "lower": _lower, "constant": _constant, "early": _early}
     if runs.panel.comparator is None:
         del decide["lower"]
-    short, scarce = _short(runs), few(runs.count)
+    short, scarce = _sparse(runs) or _short(runs), few(runs.count)
     made = []
     for key, of in decide.items():
         holds, found = of(runs)
@@ -207,6 +207,13 @@ def claims(runs: PanelRuns) -> list[Claim]:
             holds, found = None, f"{why}; {found}"
         made.append(Claim(key, RULES[key].claim.format(p=runs.panel), holds, found))
     return made
+
+
+def _sparse(runs: PanelRuns) -> str:
+    """Why the plays that were noted do not show what happened between them; "" if they do."""
+    if runs.panel.curves == "grid":
+        return ""
+    return f'{counted(len(runs.t), "play")} noted, where [outputs] curves = "grid" is needed'
 
 
 def _short(runs: PanelRuns) -> str:
