@@ -1,4 +1,5 @@
 import re
+import signal
 import socket
 import sys
 
@@ -14,7 +15,7 @@ from surefoot.study.problems import MAIN
 from surefoot.study.results import Runs, Store
 from surefoot.study.runs import joint_plan
 from surefoot.study.schedule import Shard, drive
-from surefoot.study.sweep import Sweep, read
+from surefoot.study.sweep import Sweep, paper, read
 
 SMALL = Sweep.of(read(MAIN["cmab"])).but(K=(24,), alpha=(0.05, 0.1), horizon=20_000, runs=128)
 WORDS = ["cmab", "--k", "24", "--alpha", ".05", "--alpha", ".1", "--horizon", "20000",
@@ -191,3 +192,46 @@ def test_without_distributed_the_extra_is_named(monkeypatch):
 def test_what_is_no_executor_is_refused():
     with pytest.raises(InvalidInput, match=r"^executor = 3 must be a concurrent\.futures"):
         Given(3)
+
+
+@pytest.mark.slow
+def test_the_papers_panels_and_a_grid_of_2_000_runs_are_equal_on_a_cluster(tmp_path):
+    panels = Sweep.of(*paper()).but(horizon=3_000, runs=10)
+    grid = Sweep.of(read(MAIN["cmab"])).but(
+        K=(2, 3, 5, 8), alpha=(0.02, 0.05, 0.1, 0.2, 0.3), horizon=500, runs=100
+    )
+    with Processes(tmp_path) as processes:
+        processes.scheduler()
+        doomed, _ = processes.worker(), processes.worker()
+        crew = Cluster(processes.address)
+        try:
+            for name, sweep in [("panels", panels), ("grid", grid)]:
+                whole = done(tmp_path / f"{name}-whole", sweep)
+                steps = run_study(Store(tmp_path / name, sweep), crew=crew)
+                for step in steps:
+                    if step.done > step.total / 4 and doomed.poll() is None:
+                        doomed.kill()
+                        processes.worker()
+                doomed = processes.worker()
+                assert equal(rows_of(tmp_path / name), whole)
+        finally:
+            crew.close()
+
+
+@pytest.mark.slow
+def test_ctrl_c_on_a_cluster_of_this_machine_keeps_what_is_finished(tmp_path, whole):
+    out = tmp_path / "out"
+    command = (
+        "import signal; signal.signal(signal.SIGINT, signal.default_int_handler)\n"
+        "from surefoot.cli import main; main()"
+    )
+    with Processes(tmp_path) as processes:
+        words = ["study", *WORDS, "--out", str(out), "--cluster", "local", "--workers", "1"]
+        client = processes.client("-c", command, *words, "--shard", "1/1")
+        soon(lambda: len(parts(out)) > 2)
+        client.send_signal(signal.SIGINT)
+        _, said = client.communicate(timeout=60)
+        assert client.returncode == 130, said
+        assert "runs are finished and kept in" in said
+        assert "Traceback" not in said
+    assert equal(done(out, resume=True), whole)
