@@ -59,7 +59,7 @@ def test_rows_are_equal_whatever_dies_meanwhile(tmp_path, whole):
         words = [*WORDS, "--out", out, "--cluster", processes.address]
         client = surefoot(processes, *words)
         soon((out / "study.json").exists)
-        assert parts(out) == []  # there is no worker yet, and nobody else does it
+        assert parts(out) == []
         doomed = processes.worker()
         soon(lambda: len(parts(out)) > 2)
         processes.worker()
@@ -73,7 +73,7 @@ def test_rows_are_equal_whatever_dies_meanwhile(tmp_path, whole):
         soon(lambda: parts(lost))
         scheduler.kill()
         _, said = client.communicate()
-        assert client.returncode == 1, said
+        assert client.returncode == 1, said  # who ignored the cluster would end with 0
         lines = [line for line in said.splitlines() if not line.startswith("running")]
         assert len(lines) == 1, said
         assert re.fullmatch(r"error: the scheduler at tcp://\S+ is lost; .*--resume.*", lines[0])
@@ -103,6 +103,7 @@ class Mine:
 """
 
 
+@pytest.mark.slow
 def test_a_module_that_a_worker_lacks_is_one_line_with_its_host(tmp_path):
     (tmp_path / "lab").mkdir()
     (tmp_path / "lab" / "mylab.py").write_text(MINE)
@@ -139,17 +140,29 @@ def test_rows_are_equal_in_shards_and_in_chunks_of_another_size(tmp_path, whole,
     assert equal(rows, whole)
 
 
-def test_loky_does_a_study_and_is_made_anew_when_it_breaks(tmp_path, whole):
+def test_loky_is_made_anew_when_it_breaks(tmp_path):
     from loky import get_reusable_executor
 
-    crew = Given(lambda: get_reusable_executor(2, kill_workers=True))
+    crew = Given(lambda: get_reusable_executor(2, kill_workers=True), work=work)
+    assert crew.workers() == 2
     try:
-        list(drive([job(tmp_path, "a", 30, once=[7])], Given(crew._make, work=work)))
-        assert finished(tmp_path) == {"a": list(range(30))}
-        assert crew.workers() == 2
-        assert equal(done(tmp_path / "out", crew=crew), whole)
+        list(drive([job(tmp_path, "a", 30, once=[7])], crew))
     finally:
         get_reusable_executor(2, kill_workers=True).shutdown(kill_workers=True)
+    assert finished(tmp_path) == {"a": list(range(30))}
+
+
+@pytest.mark.slow
+def test_without_a_worker_that_is_said_and_one_may_come(tmp_path, monkeypatch):
+    monkeypatch.setattr(schedule, "PATIENCE", 0.5)
+    with Processes(tmp_path) as processes:
+        processes.scheduler()
+        crew = Cluster(processes.address, work=work)
+        steps = drive([job(tmp_path, "a", 5)], crew)
+        assert [next(steps).doing for _ in range(3)] == ["running", "waiting", "waiting"]
+        processes.worker()
+        assert [*steps][-1].done == 5
+        crew.close()
 
 
 def test_a_mutant_that_changes_the_seed_is_refused_or_seen(tmp_path, whole, monkeypatch):

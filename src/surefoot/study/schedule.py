@@ -276,8 +276,9 @@ def drive(
                     heard(chunk, answer)
                     done += weight(chunk.task)
                     yield Step("running", done, total)
-    finally:
+    except BaseException:  # whoever stops it, too
         crew.stop(out)
+        raise
 
 
 def _waited(out: dict[Future[JsonObject], Chunk]) -> set[Future[JsonObject]]:
