@@ -69,25 +69,53 @@ def test_a_chunk_lost_twice_goes_last_and_alone():
     pilot = queue.next(1, 0)
     queue.finished(pilot, 1, 9.0)
     chunk = queue.next(1, 0)
-    assert queue.lost(chunk)
+    error = TaskFailed("lost")
+    queue.lost(chunk, error)
     assert queue.next(1, 0) is chunk
-    assert queue.lost(chunk)
+    queue.lost(chunk, error)
     other = queue.next(1, 0)
     assert runs_of([other]) == [2]
     assert queue.next(1, 1) is None
     queue.finished(other, 1, 9.0)
     assert queue.next(1, 0) is chunk
     assert queue.next(1, 1) is None
-    assert [queue.lost(chunk) for _ in range(RETRIES - 1)] == [True] * (RETRIES - 2) + [False]
+    for _ in range(RETRIES - 2):
+        queue.lost(chunk, error)
+        assert queue.verdict is None
+        assert queue.next(1, 0) is chunk
+    queue.lost(chunk, error)
+    assert (queue.left, queue.verdict) == (0, error)
+
+
+def test_a_pilot_that_is_given_up_holds_back_neither_its_job_nor_its_kind():
+    queue = Queue([job(".", "a", 3, kind="x"), job(".", "b", 3, kind="x")])
+    done = []
+    while queue.left:
+        chunk = queue.next(1, 0)
+        if runs_of([chunk]) == [0] and chunk.job.name == "a":
+            queue.lost(chunk, TaskFailed("lost"))
+        else:
+            queue.finished(chunk, chunk.runs, 1.0)
+            done.append(chunk)
+    assert sorted(runs_of(done)) == [0, 1, 1, 2, 2]
+    assert queue.verdict is not None
 
 
 def test_where_all_is_lost_the_suspects_do_not_wait_for_the_rest():
     queue = Queue([job(".", str(number), kind="x", runs=1) for number in range(100)])
     queue.finished(queue.next(1, 0), 1, 9.0)
-    lost = 0
-    while queue.lost(queue.next(1, 0)):
-        lost += 1
-    assert lost < 20
+    error = TaskFailed("lost")
+
+    def lose():
+        for lost in range(100):
+            try:
+                queue.lost(queue.next(1, 0), error)
+            except TaskFailed:
+                return lost
+        return None
+
+    assert 10 < lose() < 20
+    assert queue.left > 90
 
 
 def test_a_chunk_says_what_it_is():

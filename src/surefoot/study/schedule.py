@@ -28,7 +28,7 @@ RETRIES = 5
 SUSPECT = 2
 """A chunk that was lost so often goes out alone: it may be what kills its workers."""
 STREAK = 10
-"""After so many losses in a row the suspects are tried before anything else."""
+"""After so many losses in a row the suspects are tried before anything else, one by one."""
 PATIENCE = 60.0
 """Seconds without a worker, before that is said."""
 # Seconds. Under a signal handler that restarts what it interrupts (polars installs one) a wait
@@ -155,14 +155,16 @@ class Queue:
     ``clamp(left / (3 * workers), 0.3 s, 2 s)``, where ``left`` is the time of all that has not gone
     out: long while there is much to do, short towards the end, so that all workers end together.
     A lost chunk goes out again; one lost twice goes last, and alone, for it may be what kills its
-    workers.
+    workers; one lost six times is given up once all others are done.
     """
 
     def __init__(self, jobs: Iterable[Job]) -> None:
         lines = [_Line(job) for job in jobs if job.tasks]
         self._lines = {line.job.name: line for line in lines}
         self.left = sum(line.left for line in lines)
-        """Numbers of runs that are not finished."""
+        """Numbers of runs that are neither finished nor given up."""
+        self.verdict: TaskFailed | None = None
+        """Of the first chunk that was given up."""
         self._unknown = lines
         self._known: deque[_Line] = deque()
         self._compiled: set[str] = set()
@@ -189,29 +191,41 @@ class Queue:
 
     def finished(self, chunk: Chunk, runs: int, seconds: float) -> None:
         """Note that a chunk is done, of which so many runs were not there already."""
-        job, line = chunk.job, self._lines[chunk.job.name]
-        self.left -= chunk.runs
-        line.learn(runs, seconds)
-        if not line.piloted:
-            line.piloted = True
-            self._compiled.add(job.kind)
-            self._compiling.discard(job.kind)
-            if line.left:
-                self._known.append(line)
-        self._alone, self._streak = False, 0
+        self._lines[chunk.job.name].learn(runs, seconds)
+        self._compiled.add(chunk.job.kind)
+        self._over(chunk)
+        self._streak = 0
 
-    def lost(self, chunk: Chunk) -> bool:
-        """Let a chunk go out again; False where it was lost too often."""
+    def lost(self, chunk: Chunk, error: TaskFailed) -> None:
+        """Let a chunk go out again, or give it up for an error once all else is done.
+
+        Raises the error at once where nothing comes back any more.
+        """
         chunk.losses += 1
         self._alone = False
         self._streak += 1
-        if chunk.losses < SUSPECT:
+        if chunk.losses > RETRIES:
+            if self._streak >= STREAK:
+                raise error
+            self.verdict = self.verdict or error
+            self._over(chunk)
+        elif chunk.losses < SUSPECT:
             self._again.append(chunk)
-        elif chunk.losses == SUSPECT:
+        elif chunk.losses == SUSPECT or self._streak < STREAK:
             self._suspects.append(chunk)
         else:
             self._suspects.appendleft(chunk)  # it was alone: what kills is soon known
-        return chunk.losses <= RETRIES
+
+    def _over(self, chunk: Chunk) -> None:
+        """A chunk will not go out again; if it was a pilot, its job goes on."""
+        line = self._lines[chunk.job.name]
+        self.left -= chunk.runs
+        self._alone = False
+        if not line.piloted:
+            line.piloted = True
+            self._compiling.discard(chunk.job.kind)
+            if line.left:
+                self._known.append(line)
 
     def _pilot(self) -> Chunk | None:
         for number, line in enumerate(self._unknown):
@@ -250,7 +264,7 @@ def drive(
     ``heard``: told of each finished chunk and of what its worker answered, with ``runs`` and
     ``seconds``.
     The steps count from ``before`` on. At most ``2 * workers + 2`` tasks are out. Raises TaskFailed
-    for a chunk whose worker died six times, and what a task raises, as it is.
+    for a chunk whose worker died six times, once all others are done, and what a task raises.
     """
     queue = Queue(jobs)
     total = before + sum(weight(task) for job in jobs for task in job.tasks)
@@ -276,6 +290,8 @@ def drive(
                     heard(chunk, answer)
                     done += weight(chunk.task)
                     yield Step("running", done, total)
+        if queue.verdict is not None:
+            raise queue.verdict
     except BaseException:  # whoever stops it, too
         crew.stop(out)
         raise
@@ -313,9 +329,10 @@ def _again(queue: Queue, crew: Crew, chunk: Chunk, error: BaseException) -> None
     """Let a lost chunk go out again. Raises what is no loss, and TaskFailed after the last time."""
     if not crew.lost(error):
         raise error
-    if not queue.lost(chunk):
-        raise TaskFailed(
-            f"{chunk} was lost {chunk.losses} times, the last time on {crew.blamed(error)}: its "
-            "worker died or could not be reached; what is finished is kept, and --resume goes on"
-        ) from error
+    failed = TaskFailed(
+        f"{chunk} was lost {chunk.losses + 1} times, the last time on {crew.blamed(error)}: its "
+        "worker died or could not be reached; what is finished is kept, and --resume goes on"
+    )
+    failed.__cause__ = error
+    queue.lost(chunk, failed)
     crew.revive(error)
