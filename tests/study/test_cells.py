@@ -33,7 +33,7 @@ def test_what_a_run_depends_on_is(change):
     assert cell_of(PANEL.model_copy(update=change)) != cell_of(PANEL)
 
 
-@pytest.mark.parametrize("name", ["surefoot", "numpy", "numba", "engine"])
+@pytest.mark.parametrize("name", ["surefoot", "numpy", "scipy", "numba", "engine"])
 def test_another_version_is_another_cell(monkeypatch, name):
     before = cell_of(PANEL)
     usual = cells.made_with()

@@ -180,7 +180,7 @@ def test_runs_of_two_studies_are_never_mixed(store, field, value):
     assert "\n" not in str(caught.value)
 
 
-@pytest.mark.parametrize("name", ["surefoot", "numpy", "numba", "engine"])
+@pytest.mark.parametrize("name", ["surefoot", "numpy", "scipy", "numba", "engine"])
 def test_another_engine_or_version_may_not_go_on(store, monkeypatch, name):
     usual = cells.made_with()
     monkeypatch.setattr(cells, "made_with", lambda: {**usual, name: "9"})

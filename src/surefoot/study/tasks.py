@@ -138,7 +138,10 @@ def _agreed(task: JsonObject, host: str) -> Group:
     for here, there in zip(group.told, task["panels"], strict=True):
         if here["cell"] != there["cell"]:
             what = cells.difference(here, there, host, f"the study in {task['folder']}")
-            raise InvalidInput(f"{what}; nothing was played, for the runs could differ")
+            raise InvalidInput(
+                f"{what}; nothing was played, for the runs could differ: give all workers the "
+                "same, and start them anew"
+            )
     return group
 
 
