@@ -16,6 +16,8 @@ if TYPE_CHECKING:
     from surefoot.study.logs.rejection_backtest import RejectionBacktest
 
 MOST_ARMS = 12
+_NEEDED = "an arm that pays more than the default is found"
+"""A reason that a table tells better."""
 
 
 def show(
@@ -23,10 +25,12 @@ def show(
 ) -> None:
     """The findings on stdout: tables, then a sentence for each reason and each note."""
     tables = [_arms(summary)]
-    notes = [f"Why: {'; '.join(summary['why'])}."]
+    needs = summary["verdict"] == "cannot tell" and any((summary.get("rows_needed") or {}).values())
+    reasons = [why for why in summary["why"] if not (needs and why.startswith(_NEEDED))]
+    notes = [f"Why: {'; '.join(reasons)}."]
     if len(summary.get("sweep", ())) > 1:
         tables.append(_sweep(summary))
-    if summary["verdict"] == "cannot tell" and any((summary.get("rows_needed") or {}).values()):
+    if needs:
         tables.append(_rows_needed(summary))
     if verbose and "agents" in summary:
         tables.append(_agents(summary))
