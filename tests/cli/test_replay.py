@@ -54,7 +54,7 @@ def test_without_a_file_it_is_chicago(replay, tmp_path):
     assert 0.74 < found["default"]["mean"] < found["default"]["value"] < 0.77
     assert (found["alpha"], found["policy"], found["seed"]) == (0.02, "klucb", 0)
     assert "Choose a carrier, New York to Chicago:" in out
-    assert "Chart, runs.parquet and summary.json are in out/replay-chicago" in out
+    assert "Chart, summary.json, runs.parquet and worlds.parquet are in out/replay-chicago" in out
 
 
 def test_the_other_case_has_its_own_folder(replay, tmp_path):
@@ -296,7 +296,8 @@ def test_the_command_runs_and_draws(tmp_path, log):
     )  # fmt: skip
     assert done.returncode == 0, done.stderr
     written = sorted(file.name for file in (tmp_path / "out" / "replay-log").iterdir())
-    assert written == ["replay.pdf", "replay.png", "replay.svg", "runs.parquet", "summary.json"]
+    tables = ["runs.parquet", "summary.json", "worlds.parquet"]
+    assert written == ["replay.pdf", "replay.png", "replay.svg", *tables]
 
 
 def test_it_ends_with_a_plan_that_can_be_pasted(replay, tmp_path, monkeypatch):
@@ -323,6 +324,15 @@ def test_alphas_are_compared_and_the_stake_is_said(replay, tmp_path, log):
     )
     assert code == 0, err
     sweep = summary(tmp_path / "out" / "replay-log")["sweep"]
+    worlds = pl.read_parquet(tmp_path / "out" / "replay-log" / "worlds.parquet")
+    assert worlds.group_by("world", "alpha").len().sort("world", "alpha").rows() == [
+        (world, alpha, count)
+        for world, count in (("log", 2), ("redrawn", 20), ("shuffled", 20))
+        for alpha in (0.05, 0.1, 0.2)
+    ]
+    for one in sweep:
+        of_alpha = worlds.filter(alpha=one["alpha"], world="shuffled")
+        assert one["gain"]["luck"] == pytest.approx(of_alpha["gain"].mean())
     assert [one["alpha"] for one in sweep] == [0.05, 0.1, 0.2]
     assert "at most lost" in out
     assert "EUR" in out.splitlines()[0] + out.splitlines()[1]

@@ -147,8 +147,8 @@ and each of them ends with exit code 0.
 Reward never falls below (1-alpha) of what the default is known to be worth.
 That is the upper end of what the log shows, so that the promise holds
 against its true worth.
-Writes summary.json, runs.parquet and the chart (PNG, SVG, PDF). It is a
-bootstrap of the log, not a causal claim.
+Writes summary.json, runs.parquet, worlds.parquet and the chart (PNG, SVG,
+PDF). It is a bootstrap of the log, not a causal claim.
 
 Examples:
 

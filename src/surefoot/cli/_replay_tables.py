@@ -37,7 +37,7 @@ def show(
         notes.append(_halves(summary))
     written = "summary.json and runs.parquet are in"
     if "agents" in summary:
-        written = "Chart, runs.parquet and summary.json are in"
+        written = "Chart, summary.json, runs.parquet and worlds.parquet are in"
     last = f"{written} {out}\nNext, what is sure and what to expect:\n  {plan}"
     show_found(found.headline(), tables, [*notes, *summary["notes"]], last)
 

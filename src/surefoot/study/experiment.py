@@ -148,6 +148,7 @@ def write(
         else:
             if isinstance(found, Backtest):
                 draw_backtest(found, folder / found.runs.chart)
+                put(folder / "worlds.parquet", found.worlds)
             put(folder / "runs.parquet", found.frame)
     write_json(folder / names[0], summary)
     return summary

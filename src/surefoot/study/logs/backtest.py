@@ -335,6 +335,31 @@ class Backtest:
             tables.append(result.frame.with_columns(gain=pl.Series(np.concatenate(gains))))
         return pl.concat(tables)
 
+    @property
+    def worlds(self) -> pl.DataFrame:
+        """Tidy table of what the evidence rests on: world, number, alpha, gain and error.
+
+        A row for each world and alpha. ``world``: "log", "shuffled" or "redrawn"; ``gain``: of the
+        plays of a run there, a shuffled one's pair in the mean, at the means that hold there;
+        ``error``: its standard error, the plays held fixed.
+        """
+        import polars as pl
+
+        kinds = {"log": LOG, "shuffled": SHUFFLED, "redrawn": REDRAWN}
+        return pl.DataFrame(
+            [
+                (world, number, float(alpha), *one.gains[spot])
+                for world, kind in kinds.items()
+                for number, one in enumerate(self.runs.of_kind(kind))
+                for spot, alpha in enumerate(self.runs.alphas)
+            ],
+            schema={
+                "world": pl.String, "number": pl.Int64, "alpha": pl.Float64, "gain": pl.Float64,
+                "error": pl.Float64,
+            },
+            orient="row",
+        )  # fmt: skip
+
     def summary(self) -> JsonObject:
         """The backtest in numbers, as ``summary.json`` holds it.
 
@@ -420,7 +445,7 @@ class Backtest:
         return figure_of(self)
 
     def write(self, folder: str | Path) -> JsonObject:
-        """Write chart, runs.parquet and summary.json to a folder; returns the summary."""
+        """Write chart, tables and summary.json to a folder; returns the summary."""
         from surefoot.study.experiment import claim, write
 
         claim(self.runs, Path(folder))

@@ -59,7 +59,7 @@ class BacktestRuns(Simulation):
     """
 
     chart = "replay"
-    tables = ("summary.json", "runs.parquet")
+    tables = ("summary.json", "runs.parquet", "worlds.parquet")
 
     def __init__(
         self,
