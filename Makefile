@@ -36,6 +36,7 @@ bench: ## time everything (benchmarks/*.md, half an hour), and what is marked as
 	uv run benchmarks/bench_ledger.py > benchmarks/LEDGER.md
 	uv run benchmarks/bench_leases.py > benchmarks/LEASES.md
 	uv run benchmarks/bench_recovery.py > benchmarks/RECOVERY.md
+	uv run benchmarks/bench_costs.py > benchmarks/COSTS.md
 	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
 	uv run benchmarks/bench_scale.py > benchmarks/SCALE.md
 	uv run benchmarks/plot.py

@@ -22,6 +22,8 @@ import numpy as np
 import polars as pl
 from bench_engine import machine, table
 
+import surefoot as sf
+from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose, compile_ahead
 from surefoot.study.panel import Panel
 from surefoot.study.parts import Part
@@ -94,6 +96,40 @@ def alphas() -> list[list[str]]:
         took = seconds(group)
         rows.append([str(count), f"{took * 1e3:.1f}", f"{took / count * 1e3:.1f}"])
     return rows
+
+
+class Fixed:
+    """The least that a policy of one's own can be: it always plays arm 0."""
+
+    n_arms = 72
+
+    def select(self, context: Any, rng: Any) -> int:
+        """The arm."""
+        return 0
+
+    def update(self, arm: int, reward: float, context: Any) -> None:
+        """Learn nothing."""
+
+    def state(self) -> dict[str, Any]:
+        """Nothing."""
+        return {}
+
+    def restore(self, state: dict[str, Any]) -> None:
+        """Take nothing back."""
+
+
+def own() -> list[list[str]]:
+    """Cost of a play of a policy of one's own, which is driven play by play."""
+    (panel,) = panels("cmab")
+    policy: Any = Fixed()
+    agents = {"fixed": sf.GenCB(policy, panel.floor())}
+    plan = Plan(agents, panel.environment(), 5_000, 0)
+    taken = []
+    for number in range(REPEATS):
+        start = time.thread_time()
+        plan.run(number, choose("compiled"))
+        taken.append(time.thread_time() - start)
+    return [["always arm 0", f"{min(taken) / 5_000 * 1e6:.1f}"]]
 
 
 def workers() -> list[list[str]]:
@@ -203,6 +239,8 @@ def main() -> None:
          horizons),
         ("Against the number of alphas in one plan: CMAB, K = 72, T = 100,000, CPU ms",
          ["alphas", "a run of all", "for each alpha"], alphas),
+        ("A policy of one's own in plain Python, guarded by GenCB",
+         ["policy", "CPU us a play"], own),
         ("Threads of one process: CMAB, K = 72, T = 100,000, 60 runs",
          ["threads", "runs a second", "times one thread", "CPU ms a run"], workers),
         ("`surefoot study report`: CMAB with three agents, made-up numbers",

@@ -179,10 +179,7 @@ def _settings(panels: Sequence[Panel], entries: Sequence[JsonObject], summary: J
     """What was run, in a few lines."""
     names = list(dict.fromkeys(name for panel in panels for name in panel.names()))
     axes = list(dict.fromkeys(axis for panel in panels for axis in panel.place))
-    values = {
-        called(axis): _some(dict.fromkeys(shown(p.place[axis]) for p in panels if axis in p.place))
-        for axis in axes
-    }
+    values = {called(axis): _some(_ordered(panels, axis)) for axis in axes}
     horizons = dict.fromkeys(f"{entry['horizon']:,}" for entry in entries)
     runs = dict.fromkeys(f"{entry['runs']:,}" for entry in entries)
     problems = dict.fromkeys(panel.problem.upper() for panel in panels)
@@ -197,6 +194,13 @@ def _settings(panels: Sequence[Panel], entries: Sequence[JsonObject], summary: J
             ("seed", escape(str(summary["seed"]))),
         ]
     )
+
+
+def _ordered(panels: Sequence[Panel], axis: str) -> dict[str, None]:
+    """The values on an axis, ascending if they are numbers."""
+    found = {panel.place[axis] for panel in panels if axis in panel.place}
+    numeric = all(isinstance(value, int | float) for value in found)
+    return dict.fromkeys(map(shown, sorted(found, key=None if numeric else str)))
 
 
 def _some(values: dict[str, None]) -> str:
