@@ -5,6 +5,7 @@ from typer.testing import CliRunner
 
 from lab import ENVIRONMENTS, POLICIES
 from surefoot.cli import app
+from surefoot.study import forecast
 from surefoot.study.problems import MAIN
 from surefoot.study.study_file import read_study
 from surefoot.study.sweep import paper, read
@@ -136,7 +137,8 @@ def test_a_dry_run_foretells_and_leaves_no_trace(file, tmp_path):
     assert "4 runs are there already" in after.stdout
 
 
-def test_a_dry_run_of_long_runs_says_that_it_is_an_estimate(file, tmp_path):
+def test_a_dry_run_of_long_runs_says_that_it_is_an_estimate(file, tmp_path, monkeypatch):
+    monkeypatch.setattr(forecast, "ENOUGH", 0.0)
     words = ["--horizon", 10**9, "--out", tmp_path / "out", "--dry-run"]
     done = study("run", file, *words)
     assert "An estimate, from the first plays of one run in 2 of 2 plans." in done.stdout

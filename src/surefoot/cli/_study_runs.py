@@ -153,10 +153,12 @@ def _show_forecast(found: Forecast, out: Path) -> None:
     rows = [total] if not 1 < len(found.lines) <= SHOWN else [*found.lines, total]
     table = table_of("", ("panels", "runs", "plays", "on disk", "time"), edge=False)
     for line in rows:
-        time = lasting(line.seconds / found.workers)
+        seconds = line.seconds / found.workers
+        about = "" if line.timed == "whole" else "about "
+        time = f"{about}{lasting(seconds)}" if seconds >= 1 or not line.runs else "under 1 s"
         table.add_row(
             line.name, f"{line.panels:,}", f"{line.runs:,}", f"{line.plays:,}", _sized(line.bytes),
-            f"{'' if line.timed == 'whole' else 'about '}{time}",
+            time,
         )  # fmt: skip
     show_table(console, table)
     done = f"; {found.done:,} runs are there already" if found.done else ""

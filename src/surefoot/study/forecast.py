@@ -17,8 +17,10 @@ from surefoot.study.results import Store
 from surefoot.study.rows import axes_of, table
 from surefoot.study.runs import checkpoints, joint_plan
 
-SHORT = 20_000
-"""Plays of a timed run at most; the time of a longer one is foretold in proportion."""
+FIRST = 1_000
+"""Plays of the first run that is timed; each further one has ten times as many."""
+ENOUGH = 0.2
+"""Seconds of a run that is long enough to foretell a longer one in proportion."""
 BUDGET = 10.0
 """Seconds after which no further plan is timed: the rest are taken to be as those that were."""
 
@@ -92,9 +94,9 @@ class _Rate(NamedTuple):
 def forecast(store: Store, workers: int | None = None) -> Iterator[Forecast | str]:
     """Time runs of the plans that have anything left to do; yields what it does, then the forecast.
 
-    One run of at most ``SHORT`` plays of each, until ``BUDGET`` is spent; the engine is compiled
-    where it is not yet. Nothing is written but what the compiler keeps. Raises InvalidInput where
-    a class of the user's own fails in it.
+    One run of each, or its first plays where it is long, until ``BUDGET`` is spent; the engine is
+    compiled where it is not yet. Nothing is written but what the compiler keeps. Raises
+    InvalidInput where a class of the user's own fails in it.
 
     Holds when: runs are alike, and the first plays cost what later ones do; a policy whose plays
     become dearer, or cheaper as its slack grows, takes another time than foretold.
@@ -107,11 +109,11 @@ def forecast(store: Store, workers: int | None = None) -> Iterator[Forecast | st
         horizon = panels[0].horizon
         timed, rate = "not", _mean(rates)
         if left and spent < BUDGET:
-            timed = "whole" if horizon <= SHORT else "short"
             yield from _compiling(panels, engine)
             began = perf_counter()
-            rate = _timed(panels, engine)
+            rate, sure = _timed(panels, engine)
             rates.append(rate)
+            timed = "whole" if sure else "short"
             spent += perf_counter() - began
         played = left * len(panels[0].names()) * horizon
         rows = left * len(panels[0].names()) * len(checkpoints(horizon, panels[0].curves))
@@ -126,23 +128,34 @@ def _mean(rates: Sequence[_Rate]) -> _Rate:
     return _Rate(sum(r.seconds for r in rates) / count, sum(r.bytes for r in rates) / count)
 
 
-def _short(panels: Sequence[Panel]) -> list[Panel]:
-    """The panels with a shorter horizon, if theirs is long."""
-    horizon = min(panels[0].horizon, SHORT)
+def _short(panels: Sequence[Panel], plays: int) -> list[Panel]:
+    """The panels with a shorter horizon, if theirs is longer than that."""
+    horizon = min(panels[0].horizon, plays)
     changed = {"horizon": horizon, "curves": "grid"} if horizon < panels[0].horizon else {}
     return [panel.model_copy(update=changed) for panel in panels]
 
 
 def _compiling(panels: Sequence[Panel], engine: Engine) -> Iterator[str]:
-    plan = joint_plan(_short(panels))
+    plan = joint_plan(_short(panels, FIRST))
     if not warm(plan, engine):
         yield "compiling"
         compile_ahead(plan, engine)
 
 
-def _timed(panels: Sequence[Panel], engine: Engine) -> _Rate:
-    """One run, played and turned into a table of rows."""
-    short = _short(panels)
+def _timed(panels: Sequence[Panel], engine: Engine) -> tuple[_Rate, bool]:
+    """What runs take, from longer and longer ones, and whether the last was a whole one."""
+    plays, horizon = FIRST, panels[0].horizon
+    _played(panels, plays, engine)  # what is loaded once is no run's
+    while True:
+        rate, seconds = _played(panels, plays, engine)
+        if plays >= horizon or seconds >= ENOUGH:
+            return rate, plays >= horizon
+        plays *= 10
+
+
+def _played(panels: Sequence[Panel], plays: int, engine: Engine) -> tuple[_Rate, float]:
+    """One run of so many plays, turned into rows; what it took, and in how many seconds."""
+    short = _short(panels, plays)
     plan, began = joint_plan(short), perf_counter()
     try:
         traces = plan.run(0, engine)
@@ -151,9 +164,10 @@ def _timed(panels: Sequence[Panel], engine: Engine) -> _Rate:
             raise
         said = shown_error(f"{type(error).__name__}: {error}")
         raise InvalidInput(f"a run of {panels[0].group} raised {said}") from error
-    frame = table("0" * 16, short[0], plan, {0: traces}, axes_of(panels))
+    for panel in short:
+        frame = table("0" * 16, panel, plan, {0: traces}, axes_of(panels))
+    seconds = perf_counter() - began
     whole = io.BytesIO()
     frame.write_parquet(whole)
-    seconds = perf_counter() - began
-    plays = plan.horizon * len(plan.agents)
-    return _Rate(seconds / plays, len(whole.getbuffer()) / len(frame))
+    rate = seconds / (plan.horizon * len(plan.agents))
+    return _Rate(rate, len(whole.getbuffer()) / len(frame)), seconds
