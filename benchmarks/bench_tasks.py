@@ -9,6 +9,7 @@ the plays, is the best of several tasks, by the clock and in CPU time of all thr
 
 from __future__ import annotations
 
+import os
 import sys
 import tempfile
 import time
@@ -68,6 +69,14 @@ def beside(problem: str, size: int, folder: Path) -> list[str]:
     return [problem, str(size), *(f"{one:.2f}" for one in each)]
 
 
+def load() -> str:
+    """How much else ran."""
+    return (
+        f"Processes that were running meanwhile: {os.getloadavg()[0]:.0f}; the clock counts their "
+        "work too, CPU time does not."
+    )
+
+
 def main() -> None:
     """Measure, and print Markdown."""
     with tempfile.TemporaryDirectory() as folder:
@@ -75,7 +84,7 @@ def main() -> None:
     head = ["panel", "runs a task", "plays, ms a run", "beside, ms a run", "of it CPU ms"]
     sys.stdout.write(
         f"# What a run costs beside its plays\n\n{datetime.now(UTC):%Y-%m-%d}, {machine()}. "
-        f"Runs of {HORIZON:,} plays with {len(checkpoints(HORIZON))} checkpoints.\n\n"
+        f"Runs of {HORIZON:,} plays with {len(checkpoints(HORIZON))} checkpoints. {load()}\n\n"
         f"{table(head, rows)}\n"
     )
 
