@@ -6,7 +6,7 @@ import pytest
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
-from surefoot.study.logs import flags
+from surefoot.study.logs import flags, worlds
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.subject import Subject
@@ -31,8 +31,16 @@ def drawn_log(means, shares, rows, seed=0):
     return {"arm": [chr(ord("a") + arm) for arm in arms], "reward": rewards.astype(int)}
 
 
+@pytest.fixture(scope="module", autouse=True)
+def few_copies():
+    """Enough for a p of 1/41."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(worlds, "COPIES", 40)
+        yield
+
+
 @pytest.fixture(scope="module")
-def found():
+def found(few_copies):
     return findings()
 
 
@@ -82,7 +90,7 @@ def test_gain_is_of_plays_at_the_means_not_of_what_they_drew(found):
 def test_a_clear_log_pays(found):
     assert found.verdict == "pays"
     assert 0 < found.gain.low <= found.gain.mean <= found.gain.high
-    assert found.gain.p == 1 / 201
+    assert found.gain.p == 1 / 41
     assert found.headline().startswith("Try: exploring pays: +")
     assert "of 200 shuffled copies" in found.why[0]
     assert found.halves.value == pytest.approx(found.gain.in_sample, rel=0.3)
@@ -102,7 +110,8 @@ def test_equal_arms_with_few_rows_cannot_tell():
     assert equal.gain.low <= 0 <= equal.gain.high
     assert equal.headline().startswith("Try: this log cannot tell: ")
     assert "shuffled copies gain +" in equal.headline()
-    assert "found in 8 of 10 logs" in equal.why[-1]
+    assert "found in 8 of 10 logs" in equal.why[-2]
+    assert "to go live guarded puts at most" in equal.why[-1]
 
 
 def test_worth_decides_between_does_not_pay_and_cannot_tell():
@@ -228,3 +237,28 @@ def test_results_cannot_be_asked_for_before_the_runs():
     runs = BacktestRuns(Subject(CLEAR, "a", "Try", "A log."))
     with pytest.raises(InvalidInput, match="has not run"):
         Backtest(runs)
+
+
+def test_a_path_and_a_frame_of_pandas_are_read_alike(tmp_path):
+    import pandas as pd
+
+    frame = pd.DataFrame({"ad": CLEAR["arm"], "paid": CLEAR["reward"]})
+    frame.to_csv(tmp_path / "log.csv", index=False)
+    seen: list[tuple[int, int]] = []
+    names = {"arm": "ad", "reward": "paid", "runs": 2}
+    of_frame = sf.backtest(frame, "a", 0.1, **names, progress=lambda *at: seen.append(at))
+    of_path = sf.backtest(tmp_path / "log.csv", "a", 0.1, **names)
+    assert of_frame.gain == of_path.gain
+    assert of_path.headline().startswith("log.csv: ")
+    assert seen[0][0] == 0
+    assert seen[-1][0] == seen[-1][1] == 2 + 40 + 40 + 10
+
+
+def test_a_plot_is_a_figure_and_a_folder_holds_what_was_found(found, tmp_path, monkeypatch):
+    from matplotlib.figure import Figure
+
+    assert isinstance(found.plot(), Figure)
+    monkeypatch.setattr("surefoot.study.experiment.draw_backtest", lambda findings, stem: [])
+    summary = found.write(tmp_path / "out")
+    kept = json.loads((tmp_path / "out" / "summary.json").read_text())
+    assert kept["gain"] == summary["gain"]

@@ -14,6 +14,11 @@ from surefoot.study.runs import MAX_ARMS, MAX_RUNS
 LOG = {"arm": ["a", "b"] * 20, "reward": [1, 0, 0, 1] * 10}
 
 
+@pytest.fixture(autouse=True)
+def few_copies(monkeypatch):
+    monkeypatch.setattr(worlds, "COPIES", 10)
+
+
 def subject(log=LOG, default="a"):
     return Subject(log, default, "Try", "A log.")
 
@@ -75,9 +80,9 @@ def test_guarded_and_unguarded_share_policy_arms_and_noise():
     runs = BacktestRuns(subject({"arm": ["a", "b", "c"], "reward": [0.5, 1, 0.25]}), 0.1)
     paired, alone = runs.plans.values()
     assert paired.agents[GUARDED].policy.record == paired.agents[UNGUARDED].policy.record
-    assert paired.agents[GUARDED].arms == paired.agents[UNGUARDED].arms == ("b", "c")
+    assert paired.agents[GUARDED].labels == paired.agents[UNGUARDED].labels == ("b", "c")
     assert paired.agents[GUARDED].default_competes
-    assert alone.agents[JOINED].arms == ("b", "c", "a")
+    assert alone.agents[JOINED].labels == ("b", "c", "a")
     assert not paired.stepwise
     assert not alone.stepwise
 
@@ -106,7 +111,7 @@ def test_steps_tell_where_it_stands():
     assert [(step.doing, step.done) for step in steps[:4]] == [
         ("starting", 0), ("running", 0), ("running", 1), ("running", 2),
     ]  # fmt: skip
-    assert {step.total for step in steps} == {steps[-1].done} == {2 + 200 + 200 + 10}
+    assert {step.total for step in steps} == {steps[-1].done} == {2 + 10 + 10 + 10}
 
 
 def test_equal_seeds_find_the_same_on_any_engine_with_any_threads():

@@ -88,6 +88,8 @@ def why(found: Backtest) -> list[str]:
                 f"the gain may be {signed(gain.high)}, and {amount(runs.worth)} is worth having"
             )
         said += _needed(found)
+        stake = found.alpha * float(runs.value) * runs.horizon
+        said.append(f"to go live guarded puts at most {amount(stake)} at stake, surely")
     return said
 
 
@@ -200,7 +202,8 @@ def _method(found: Backtest) -> str:
         f"luck, {signed(gain.luck)}: what the same backtest gains on {COPIES} shuffled copies of "
         f"the log, in which no arm is better. The interval is of {COPIES} logs drawn again from "
         "its rows. Plays count at their arms' means. A bootstrap of the log, not a causal claim: "
-        "as if rewards did not depend on when, where and for whom an arm was used."
+        "as if rewards did not depend on when, where and for whom an arm was used. Of a log that "
+        "still grows, decide once, at a number of rows fixed beforehand."
         f"{weighted if found.runs.rows.weights is not None else ''}"
     )
 
