@@ -298,7 +298,11 @@ WRONG = {
     ),
     "no such": (
         change("alpha = {", "environment.x = [1]\nalpha = {"),
-        "13: environment is an axis of a",
+        "13: an axis of environment needs problem = ",
+    ),
+    "paper's": (
+        'problem = "cmab"\n[grid]\nagents.GenCB.fund = [true]',
+        "3: an axis of agents needs [[agents]]",
     ),
     "refused": (
         change("alpha = {", "agents.mine.k = [1]\nalpha = {"),

@@ -147,7 +147,8 @@ class StudyFile:
                 yield ("grid", key), value
                 continue
             if key not in document:
-                self.text.fail(f"{key} is an axis of a file that has [{key}] alone", "grid", key)
+                needed = "[[agents]]" if key == "agents" else 'problem = "own" and [environment]'
+                self.text.fail(f"an axis of {key} needs {needed}", "grid", key)
             owned: Any = value if key == "agents" else {"": value}
             if not isinstance(owned, dict) or not all(isinstance(v, dict) for v in owned.values()):
                 form = "agents.mine.c" if key == "agents" else "environment.size"
