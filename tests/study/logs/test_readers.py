@@ -10,6 +10,8 @@ import numpy as np
 import pandas as pd
 import polars as pl
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
@@ -355,10 +357,38 @@ def test_dsjson_that_contradicts_itself(tmp_path, lines, said):
         ({"context": "User.name"}, "line 1 of .*log has no 'User.name' in 'c'; choose with contex"),
         ({"context": "User"}, "'User' in line 1 of .*log is a nested object"),
         ({"worst_cost": -2}, "'_label_cost' in line 1 of .* is -1, above --worst-cost -2"),
-        ({"propensity": "p"}, "the propensities of dsjson are '_label_probability'"),
+        ({"propensity": "p"}, "log is dsjson, whose propensities are '_label_probability'"),
         ({"delimiter": ";"}, "--delimiter is for a CSV; .* is JSON"),
     ],
 )
 def test_options_that_do_not_fit_dsjson(tmp_path, options, said):
     with pytest.raises(InvalidInput, match=said):
         sf.read_log(written(tmp_path, decision()), **options)
+
+
+SEEDS = (LINES.encode(), CSV.encode(), f"{decision()}\n{first()}\n".encode())
+BREAKS = (
+    b'"', b",", b"\n", b"{", b"[", b"null", b"NaN", b"-Infinity", b"1e400", b"\xff", b"\0",
+    b"\\ud800", b"\xef\xbb\xbf", b'"arm":', b'"c":{}', b'"a":[]', b'"pdrop":2,', b"1" * 40,
+)  # fmt: skip
+CUTS = st.tuples(st.integers(0, 400), st.integers(0, 9), st.sampled_from(BREAKS))
+HOW = ({}, {"propensity": "p"}, {"context": "age"}, {"worst_cost": 1})
+
+
+@given(st.sampled_from(SEEDS), st.lists(CUTS, max_size=3), st.sampled_from(HOW))
+@settings(max_examples=150)
+def test_whatever_a_file_holds_is_a_log_or_refused_in_one_line(tmp_path_factory, seed, cuts, how):
+    content = seed
+    for at, length, put in cuts:
+        content = content[:at] + put + content[at + length :]
+    file = written(tmp_path_factory.getbasetemp(), content, "broken")
+    said = None
+    try:
+        log = sf.read_log(file, **how)
+    except InvalidInput as error:
+        said = str(error)
+    if said is None:
+        assert len(log) == len(log.to_bandit_feedback()["reward"]) > 0
+    else:
+        assert "\n" not in said
+        assert "broken" in said or "the log is empty" in said

@@ -87,8 +87,12 @@ def of_values(values: Sequence[Any], name: str, place: Place) -> pl.Series:
     """
     import polars as pl
 
-    plain = [value.item() if isinstance(value, np.generic) else value for value in values]
-    kinds = {_kind(value) for value in plain}
+    plain = list(values)
+    if any(issubclass(kind, np.generic) for kind in set(map(type, plain))):
+        plain = [value.item() if isinstance(value, np.generic) else value for value in plain]
+    kinds = {_kind(value) for value in {type(value): value for value in plain}.values()}
+    if kinds & {"list", "other"}:  # one that is well says nothing of the others of its type
+        kinds = {_kind(value) for value in plain}
     kinds.discard("missing")
     if "other" in kinds:
         row = next(row for row, value in enumerate(plain) if _kind(value) == "other")

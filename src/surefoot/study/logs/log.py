@@ -220,7 +220,10 @@ def _read_file(path: Path, wanted: Wanted, spelling: Spelling) -> Log:
         named = wanted.named()
         return _finish(*read_json_lines(path, named), named, spelling)
     if wanted.propensity not in (None, PROPENSITY):
-        raise InvalidInput(f"the propensities of dsjson are {PROPENSITY!r}; leave the option out")
+        raise InvalidInput(
+            f"{path} is dsjson, whose propensities are {PROPENSITY!r}; leave propensity= "
+            "(--propensity-column) out"
+        )
     frame, place, notes = read_dsjson(path, wanted)
     known = frame[PROPENSITY].null_count() < len(frame)
     named = Wanted("arm", "reward", PROPENSITY if known else None, wanted.context)
