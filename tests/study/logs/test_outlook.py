@@ -289,5 +289,6 @@ def test_with_a_log_the_poor_case_is_the_lower_end_of_each_arm():
     assert "if each arm pays only the lower end of what the log allows, 0.5 to 0.6: " in words
     assert "another log like log.csv shows" in words
     assert "The default is old, declared at the upper end of what the log shows, 0.7" in words
+    assert "The predicted gain is as lucky as the log" in words
     assert POOR not in of_a_log([(0.9, 0.8)], (0.71, 0.75)).outlook.plans
     assert "can be lost." in " ".join(of_a_log([(0.9, 0.8)], (0.9, 0.6)).notes())

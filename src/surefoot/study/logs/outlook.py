@@ -515,6 +515,11 @@ class OutlookFindings:
                 f"shows, {_exact(outlook.value)}: mean plus 1.96 standard errors. If it is worth "
                 "less than that, the promise holds against what it is worth."
             )
+            notes.append(
+                "The predicted gain is as lucky as the log: the arm that looks best there is paid "
+                "what made it look best. surefoot replay takes luck off, and says whether the log "
+                "can tell."
+            )
         if not outlook.on_lattice:
             notes.append(
                 "The books hold the default and its floor in units of "
