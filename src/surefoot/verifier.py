@@ -115,8 +115,7 @@ class Order:
     """The least prefix sum of an order of plays; neighbours that are final become one item."""
 
     def __init__(self) -> None:
-        self.items: list[list[int]] = []  # value, its own least prefix sum, whether it is final
-        self.most = 1000
+        self.items, self.most = list[list[int]](), 1000  # value, least prefix sum, is it final
 
     def add(self, value: int, final: bool = False) -> list[int]:
         if len(self.items) >= self.most:
@@ -166,6 +165,7 @@ class Configuration:
         self.worst = settings.get("learn_missing") == "worst"
         self.shadow, self.window = part(settings, "shadow", bool), settings.get("reward_window")
         must(self.window is None or whole(settings, "reward_window") > 0, "reward_window", 0, "> 0")
+        self.holdout = 0 < exact(settings.get("holdout", "0"), "holdout") < 1
         self.arms, kind = part(policy, "arms", list), policy.get("kind")
         self.sums = kind in ("C2UCB", "CombLinTS")
 
@@ -204,12 +204,10 @@ class Experiment:
 
     def __init__(self) -> None:
         self.versions: list[Configuration] = []
-        self.arms: list[Any] = []
-        self.paused = False
-        self.removed: set[int] = set()
+        self.arms, self.paused = list[Any](), False
         self.ran: list[bool] = []  # by version: whether it was ever running under it
         self.barred: set[tuple[int, int]] = set()  # arm, version: removed all the time under it
-        self.changes: set[str] = set()  # the ids of changes of the reserve
+        self.removed, self.changes = set[int](), set[str]()  # ids of changes of the reserve
 
     def change(self, entry: Entry, payload: Entry) -> Moved:
         """Pause or resume, add arms or remove some; a repeat of what is so has no entry."""
@@ -277,6 +275,7 @@ class Play:
     reward: int = 0
     again: Any = ()  # what a late reward repeats of it
     parts: int = -1  # how many base arms it is made of, if it is
+    drawn: bool = False  # whether it was held out: any reward of it is in line
 
 
 LEGAL = {  # what a play may be before an entry of a kind; "played" is a random default's
@@ -296,11 +295,9 @@ class Ledger:
         self.seq, self.head, self.least, self.opening = 0, START, (0, 0), True
         self.posted = self.held = self.reserve = self.slack = self.sure = 0
         self.count = dict.fromkeys(("decisions", "explorations", "breaches", "violations"), 0)
-        self.problems: list[str] = []
-        self.experiments: dict[str, Experiment] = {}
-        self.plays: dict[str, Play] = {}
+        self.problems, self.leases = list[str](), dict[str, Lease]()
+        self.experiments, self.plays = dict[str, Experiment](), dict[str, Play]()
         self.ids: set[str] = set()  # all that callers ever gave
-        self.leases: dict[str, Lease] = {}
         self.named, self.start = False, 0  # do entries say whose they are; what is granted next
         self.decided, self.reported = Order(), Order()
 
@@ -378,12 +375,15 @@ class Ledger:
             fresh = isinstance(name, str) and name not in self.ids and not OWN.fullmatch(name)
             must(fresh, "play", name, "an id of its own")
             self.ids.add(name)
-        newest = asked == len(of.versions) or lease is not None  # under a lease it comes later
-        must(newest, "config_version", asked, len(of.versions))
+        must(lease or asked == len(of.versions), "config_version", asked, len(of.versions))
         terms = (config := of.versions[asked - 1]).of(payload, explores)
         hold, state = (terms["hold"], "explored") if explores else (0, "defaulted")
-        order = [self.decided.add(-hold)]
-        play = self.plays[name] = Play(state, entry["experiment"], config, terms, -hold, order)
+        play = Play(state, entry["experiment"], config, terms, -hold, [self.decided.add(-hold)])
+        self.plays[name] = play
+        play.drawn, p = payload.get("reason") == "HOLDOUT", payload.get("propensity", "1.0")
+        must(p == "1.0" or 0 < exact(p, "propensity") <= 1, "propensity", p, "within (0, 1]")
+        fine = not play.drawn or (config.holdout and not explores and "arm" not in payload)
+        must(fine, "a play held out", name, "a default play under a holdout")
         self.count["decisions"] += 1
         self.count["explorations"] += explores
         row = None if lease is None else self._drawn(entry["experiment"], hold, payload)
@@ -452,7 +452,7 @@ class Ledger:
         elif play.config.sums:
             due = floor(play.config.scale * sum(exact(one, "told") for one in told))
         must(reward == due, "reward", reward, due, self.say)
-        known = kind == "decision.confirmed" and play.terms["upper"] is None
+        known = kind == "decision.confirmed" and play.terms["upper"] is None and not play.drawn
         agree({"mismatch": False, **payload}, {"mismatch": known and reward != play.terms["value"]})
         play.reward = reward
         return None

@@ -18,6 +18,7 @@ from surefoot import C2UCB, UCB1, GenCB, Live, Outcome, RewardFloor, TopK
 from surefoot.errors import SurefootError
 from surefoot.floors import Statement
 from surefoot.live import Lease, MemoryStore
+from surefoot.live.entries import GENESIS, chained
 from surefoot.live.play import LivePlay
 
 ARMS = ["UA", "AA", "DL"]
@@ -103,6 +104,16 @@ class Tape:
         row = self.store.account(account)
         said = hashlib.sha256("\n".join(self.said).encode()).hexdigest()
         return row.seq, row.head[:16], said[:16]
+
+    def without(self, name, account="default"):
+        """The last hash if no decision had said what goes by a name."""
+        head = GENESIS
+        for entry in self.store.entries(account):
+            fields = entry._asdict()
+            del fields["hash"]
+            payload = {key: part for key, part in entry.payload.items() if key != name}
+            head = chained(**(fields | {"payload": payload, "prev": head})).hash
+        return head[:16]
 
 
 def reports(tape):
@@ -225,12 +236,22 @@ def leases(tape):
 
 
 TAPES = {
-    reports: (741, "c506732e83f06165", "6f17fb3e18ca0f90"),
-    changes: (678, "5dc061d84e910185", "32e3b64238bf662b"),
-    defaults: (710, "5eef4b5bd7be06ab", "7ea3951dd4c68001"),
+    reports: (741, "7edde743c14be75e", "6f17fb3e18ca0f90"),
+    changes: (678, "2dbb6995ce43e955", "32e3b64238bf662b"),
+    defaults: (710, "3c7b38ac0e129188", "7ea3951dd4c68001"),
     super_arms: (214, "e6d3d60111541b44", "625ff15e1c64a689"),
-    leases: (1423, "515d28fced520796", "49008882d94f177d"),
+    leases: (1423, "e7d7de6ab4e5c138", "49008882d94f177d"),
 }
+
+
+BEFORE_PROPENSITIES = {
+    reports: "c506732e83f06165",
+    changes: "5dc061d84e910185",
+    defaults: "5eef4b5bd7be06ab",
+    super_arms: "e6d3d60111541b44",
+    leases: "515d28fced520796",
+}
+"""The last hashes of releases whose decisions did not say their propensity."""
 
 
 @pytest.mark.parametrize("tape", TAPES, ids=lambda tape: tape.__name__)
@@ -241,4 +262,5 @@ def test_a_tape_has_the_ledger_that_it_always_had(tape, tmp_path, monkeypatch):
     played = Tape(clock, tmp_path)
     tape(played)
     account = "shop" if tape is defaults else "default"
+    assert played.without("propensity", account) == BEFORE_PROPENSITIES[tape]
     assert played.ends(account) == TAPES[tape]

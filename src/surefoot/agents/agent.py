@@ -57,6 +57,8 @@ class Agent(Evidence, Changing):
     """Whether the agent builds its policy itself."""
     holdout: float = 0.0
     """The share of plays that take the default at random."""
+    lot: tuple[int, int] | None = None
+    """Key and number of the draw that may hold out the next play; None: by seed and play."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
     earned: Earnings | None = None

@@ -1,7 +1,8 @@
 """A share of plays that take the default at random, so that the gain can be measured against it.
 
 Whether play i is held out is a pure function of the agent's seed and i: a loaded agent, a retry and
-a simulation have the same, and the policy's own draws are not touched.
+a simulation have the same, and the policy's own draws are not touched. Where others number the
+plays, as a live agent does, it is that of ``agent.lot``.
 """
 
 from __future__ import annotations
@@ -42,8 +43,8 @@ def share_of(holdout: Number | None, measured: bool) -> float:
 
 def holds_out(agent: Agent) -> bool:
     """Whether the play to come is held out."""
-    number = agent.books.plays.next_id
-    return uniform(own_key(agent.rng), number, HELD) < agent.holdout
+    key, number = agent.lot or (own_key(agent.rng), agent.books.plays.next_id)
+    return uniform(key, number, HELD) < agent.holdout
 
 
 def chance(agent: Agent, of_default: float | None) -> float | None:

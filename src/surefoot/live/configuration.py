@@ -6,12 +6,13 @@ import copy
 from collections.abc import Collection, Container, Iterable
 from typing import Any, NamedTuple
 
-from surefoot._exact import shown
+from surefoot._exact import exact, short, shown
 from surefoot._json_values import from_json
 from surefoot._labels import arm_labels
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, saving
 from surefoot.agents.faults import RAISE
+from surefoot.agents.holdout import share_of
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor
 from surefoot.kernels.policy import KernelPolicy
@@ -37,12 +38,18 @@ class Settings(NamedTuple):
     learn_missing: str | None = None
     """What the policy learns from a play that expires: its "worst", or nothing ("skip"); None: the
     usual choice, see ``decided``."""
+    holdout: str | None = None
+    """The share of plays that take the default by a draw, as exact text; None: none do."""
 
     @classmethod
     def of(
-        cls, reward_window: Any = None, shadow: Any = False, learn_missing: Any = None
+        cls,
+        reward_window: Any = None,
+        shadow: Any = False,
+        learn_missing: Any = None,
+        holdout: Any = None,
     ) -> Settings:
-        """InvalidInput for a window that is not a length of time, or an unknown choice."""
+        """InvalidInput for a window that is no length of time, a share or a choice that is none."""
         if not isinstance(shadow, bool):
             raise InvalidInput(f"shadow = {shown(shadow)} must be True or False")
         if learn_missing is not None and learn_missing not in (WORST, SKIP):
@@ -50,7 +57,24 @@ class Settings(NamedTuple):
                 f"learn_missing = {shown(learn_missing)} must be 'worst', 'skip', or None for the "
                 "usual"
             )
-        return cls(microseconds(reward_window), shadow, learn_missing)
+        share_of(holdout, measured=True)
+        share = None if holdout is None else short(exact(holdout, "holdout"))
+        return cls(microseconds(reward_window), shadow, learn_missing, share)
+
+    @property
+    def share(self) -> float:
+        """``holdout`` as a number; 0: none."""
+        return float(self.holdout or 0)
+
+    def agreed(self, agent: GenCB) -> Settings:
+        """The same with the agent's own holdout; InvalidInput where both say one, and another."""
+        if not agent.holdout:
+            return self
+        if self.holdout is not None and self.share != agent.holdout:
+            raise InvalidInput(
+                f"holdout = {self.holdout} differs from the agent's own, {agent.holdout}; give one"
+            )
+        return self._replace(holdout=short(exact(agent.holdout, "holdout")))
 
     def decided(self, policy: Any) -> Settings:
         """Fill in the usual ``learn_missing``; InvalidInput for what the policy cannot do.
@@ -71,6 +95,8 @@ class Settings(NamedTuple):
         said = self._asdict()
         if self.learn_missing == SKIP and self.reward_window is None:
             del said["learn_missing"]
+        if self.holdout is None:
+            del said["holdout"]
         return said
 
     def in_seconds(self) -> JsonObject:
@@ -140,7 +166,8 @@ def opened(agent: GenCB, settings: Settings) -> JsonObject:
     """The payload of ``experiment.opened``, and of ``experiment.configured``."""
     body = saving.agent_to_json(agent)
     kept = {key: body[key] for key in ("agent", "settings", "floor", "policy", "rng", "turns")}
-    kept["settings"] = {**agent.config(), **settings.decided(agent.policy).written()}
+    settings = settings.agreed(agent).decided(agent.policy)
+    kept["settings"] = {**agent.config(), **settings.written()}
     return {"config": sealed(kept), "floor": written_floor(check_floor(agent.floor))}
 
 
@@ -233,7 +260,7 @@ def settings_of(config: JsonObject) -> Settings:
     window, shadow, missing = said["reward_window"], said["shadow"], said.get("learn_missing", SKIP)
     if missing not in (WORST, SKIP):
         raise ValueError(f"learn_missing = {shown(missing)}")
-    return Settings(window, shadow, missing)
+    return Settings(window, shadow, missing, said.get("holdout"))
 
 
 def check_same(

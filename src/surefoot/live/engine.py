@@ -481,8 +481,10 @@ class Engine:
     def config(self, tx: Tx) -> JsonObject:
         """The configuration in force."""
         fold = self.current(tx)
-        config = fold.opened[0]
-        return {**config, "settings": {**config["settings"], **fold.settings._asdict()}}
+        config, live = fold.opened[0], fold.settings._asdict()
+        if live["holdout"] is None:
+            del live["holdout"]
+        return {**config, "settings": {**config["settings"], **live}}
 
 
 def book(agent: GenCB, settings: Settings, row: PlayRow, play: OpenPlay, report: Report) -> Booked:
@@ -495,6 +497,7 @@ def book(agent: GenCB, settings: Settings, row: PlayRow, play: OpenPlay, report:
     if report.taken or report.base_rewards is not None or actions.semi_bandit:
         reported = _reported(report, actions, row, play)
     record = Record(row.role == "explore", play.terms, STATES[row.role, row.state])
+    record.drawn = play.drawn
     if row.capped:
         record.state = CAPPED
     if row.told is not None:

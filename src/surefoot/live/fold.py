@@ -16,6 +16,7 @@ from surefoot._exact import share
 from surefoot._json_values import from_json, to_json
 from surefoot._types import JsonObject
 from surefoot.agents import GenCB, Play, Reason, saving
+from surefoot.agents.draws import own_key
 from surefoot.agents.faults import DEFAULT
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
@@ -79,6 +80,8 @@ class Fold:
         """The configuration in force, and the one it was opened with."""
         self.version = 0
         self.settings = Settings()
+        self.key = 0
+        """Which plays with a name are held out is drawn by it."""
         self.waiting: dict[str, OpenPlay] = {}
         self.counted = set[str]()
         """The explorations that the policy counts as open, where it is told of them."""
@@ -107,12 +110,18 @@ class Fold:
         ours = self.head, self.seq, account.posted, account.held, account.reserve
         return bool(ours == (row.head, row.seq, row.posted, row.held, row.reserve))
 
-    def decide(self, asked: Request, now: int) -> tuple[str, JsonObject, Play]:
+    def decide(
+        self, asked: Request, now: int, name: str | None = None
+    ) -> tuple[str, JsonObject, Play]:
         """Propose a play: the kind and payload of its entry, decided ``now``, and the play.
 
-        The policy has taken its turn: if the entry does not come to be, the fold is to be lost.
+        ``name``: what it is called if its caller has no id for it; None: by its number. The policy
+        has taken its turn: if the entry does not come to be, the fold is to be lost.
         """
         context, candidates, terms = self.check(asked)
+        if self.agent.holdout:
+            own = asked.id or name
+            self.agent.lot = None if own is None else (self.key, _number(own))
         try:
             play = self.agent.propose(context, candidates, terms)
             return *self._proposal(play, asked, candidates, now), play
@@ -154,7 +163,8 @@ class Fold:
             return "decision.defaulted", decision_payload(play, asked, allowed, fixed)
         if settings.shadow:
             fixed["shadow"] = sealed_json(play.arm, "arm")
-            payload = decision_payload(play._replace(arm=None, index=-1), asked, allowed, fixed)
+            watched = play._replace(arm=None, index=-1, propensity=1.0)
+            payload = decision_payload(watched, asked, allowed, fixed)
             return "decision.defaulted", {**payload, "reason": SHADOW}
         books = self.books
         fixed["low"], fixed["high"] = books.low, books.high
@@ -173,7 +183,7 @@ class Fold:
     def unproposed(self, asked: Request, now: int) -> JsonObject:
         """The payload of the default, without asking a policy whose books are in doubt."""
         agent, window = self.agent, self.settings.reward_window
-        play = agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None)
+        play = agent.new_play(-1, None, Reason.PAUSED, agent.floor.terms(asked.default), None, 1.0)
         fixed = {"deadline": None if window is None else now + window}
         return {**decision_payload(play, asked, None, fixed), "reason": DEGRADED}
 
@@ -199,6 +209,7 @@ class Fold:
             policy.renew()
         seed = int.from_bytes(hashlib.sha256(f"{self.head} {name}".encode()).digest())
         twin._keep(agent.like(policy, seed), Account(posted=rights))
+        twin.key = self.key
         twin.counted = set(self.counted)
         twin.lent = {name: play.number for name, play in self.waiting.items() if play.explores}
         twin.books.counters |= {
@@ -272,15 +283,20 @@ class Fold:
         agent = built(payload["config"], copy.deepcopy(self.own_policy))
         self._keep(agent, self.account)
         self.opened, self.version = [payload["config"], payload["config"]], 1
-        self.settings = settings_of(payload["config"])
+        self.key = own_key(agent.rng)
+        self._set(payload["config"])
 
     def _configure(self, payload: JsonObject, done: bool) -> None:
         if not done:
             floor = RewardFloor.from_config(payload["config"]["floor"])
             self.agent.change(**{name: getattr(floor, name) for name in CHANGEABLE})
         self.opened[0] = payload["config"]
-        self.settings = settings_of(payload["config"])
+        self._set(payload["config"])
         self.version += 1
+
+    def _set(self, config: JsonObject) -> None:
+        self.settings = settings_of(config)
+        self.agent.holdout = self.settings.share
 
     def open_play(self, entry: Entry) -> OpenPlay:
         """The open play of a decision's entry."""
@@ -468,7 +484,7 @@ class Fold:
         self._open({"config": body})
         self.opened = state["opened"]
         agent = self.agent
-        self.settings = settings_of(self.opened[0])
+        self._set(self.opened[0])
         agent.turns, agent.paused = body["turns"], body["paused"]
         self.seq, self.head, self.version, self.posted, *numbers = state["chain"]
         self.account.reserve, self.account.posted, self.account.held = numbers
@@ -497,6 +513,11 @@ class Fold:
 
 def _plain(given: OpenPlay) -> list[Any]:
     return [tuple(part) if isinstance(part, Terms) else part for part in given]
+
+
+def _number(name: str) -> int:
+    """The number by which a play with a name is drawn: the same for every worker."""
+    return int.from_bytes(hashlib.sha256(name.encode()).digest()[:7])
 
 
 def is_trouble(error: Exception) -> bool:

@@ -43,6 +43,8 @@ class Live:
     "worst" in a new experiment that has a window and a policy that can. ``shadow``: the default
     plays always, and what the policy would have done is written down. ``lease``: a ``Lease``, to
     decide from a slice of the account without asking the store each time; None: ask it.
+    ``holdout``: the share of plays that take the default by a draw, see ``GenCB``; None: the
+    agent's own. A play with an id is drawn by the id, whatever worker is asked.
     ``timeout``: how many seconds to wait for the store, as ``open_store`` takes it; None: 5, or
     what a Store was opened with. Raises InvalidInput for what cannot go live, StoreUnavailable
     within twice ``timeout``.
@@ -81,6 +83,7 @@ class Live:
         shadow: bool = False,
         learn_missing: str | None = None,
         lease: Lease | None = None,
+        holdout: Number | None = None,
         timeout: Any = None,
     ) -> None:
         if lease is not None and not isinstance(lease, Lease):
@@ -88,7 +91,7 @@ class Live:
         for given, what in ((name, "name"), (account, "account")):
             if given is not None:
                 check_texts({what: given})
-        asked = settings = Settings.of(reward_window, shadow, learn_missing)
+        asked = settings = Settings.of(reward_window, shadow, learn_missing, holdout)
         if isinstance(agent, dict):
             config = agent
             agent, settings = configuration.configured(config)
@@ -316,8 +319,9 @@ class Live:
     def change(self, **settings: Any) -> None:
         """Change the floor for the plays to come, as ``GenCB.change`` does.
 
-        Also ``reward_window``, ``shadow`` and ``learn_missing``, as ``Live`` takes them; they too
-        are for the plays to come. A repeat, as after a lost answer, changes nothing.
+        Also ``reward_window``, ``shadow``, ``learn_missing`` and ``holdout``, as ``Live`` takes
+        them, None for no holdout; they too are for the plays to come. A repeat, as after a lost
+        answer, changes nothing.
         """
         self._change(changes.configure, *changes.split(settings))
 

@@ -105,6 +105,12 @@ class LivePlay:
         return self.index < 0
 
     @property
+    def propensity(self) -> float | None:
+        """The probability with which this arm, or the default, was played; None: not known."""
+        text = self._payload.get("propensity")
+        return None if text is None else float(text)
+
+    @property
     def slack(self) -> Decimal:
         return self.play.slack
 
@@ -121,7 +127,7 @@ class LivePlay:
         return Play(
             name, self.arm, self.index, reason, payload["turn"], terms_of(payload), *self._books,
             payload["pending"], payload["unreported"], None if choice is None else Choice(*choice),
-            fault=payload.get("fault"),
+            fault=payload.get("fault"), propensity=self.propensity,
         )  # fmt: skip
 
     def explain(self) -> str:
@@ -163,7 +169,7 @@ class LivePlay:
                 **{key: payload[key] for key in _COUNTS},
                 "terms": written_terms(terms_of(payload)),
                 "choice": None if choice is None else dict(zip(_CHOICE, choice, strict=True)),
-                **({"fault": payload["fault"]} if "fault" in payload else {}),
+                **{key: payload[key] for key in _ASIDE if key in payload},
             },
         }  # fmt: skip
 
@@ -183,7 +189,9 @@ class LivePlay:
         """
         said = checked_form(form, "play", _FORM)
         failed = said["reason"] == Reason.POLICY_FAULT
-        inner = checked_form(said["play"], "play", _NUMBERS | _FAULT if failed else _NUMBERS)
+        told = "propensity" in said["play"]  # earlier releases did not say it
+        aside = (_FAULT if failed else {}) | (_PROPENSITY if told else {})
+        inner = checked_form(said["play"], "play", _NUMBERS | aside)
         terms, choice = inner["terms"], inner["choice"]
         checked_form(terms, "terms", dict.fromkeys(_INTERVAL if "upper" in terms else _TERMS, int))
         if choice is not None:
@@ -195,7 +203,7 @@ class LivePlay:
             del terms["hold"]
         try:
             payload = {**{key: inner[key] for key in _COUNTS}, "choice": choice, **terms}
-            payload |= {"fault": inner["fault"]} if failed else {}
+            payload |= {key: inner[key] for key in aside}
             found = cls(
                 said["id"], from_json(said["arm"]), said["index"], said["reason"], said["seq"],
                 said["deadline"], from_json(said["shadow"]), said["lease"], payload,
@@ -208,6 +216,8 @@ class LivePlay:
                 exact_text = sealed_json(numbers, "choice") == choice[1:]
                 if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
                     raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
+            if told and not (0 < float(inner["propensity"]) <= 1):
+                raise ValueError(f"{shown(inner['propensity'])} is no propensity")
             again = found.to_json()
             found.explain()
             # Values given twice must agree, and each value must be in its only valid form.
@@ -255,7 +265,8 @@ _COUNTS = "turn", "pending", "unreported"
 _CHOICE = "arm", "score", "rival", "margin"
 _TERMS = "value", "floor", "hold", "deposit"
 _INTERVAL = *_TERMS, "upper", "lost", "whole"
-_KEPT = *_COUNTS, "choice", *_INTERVAL, "loss", "fault"
+_ASIDE = "fault", "propensity"
+_KEPT = *_COUNTS, "choice", *_INTERVAL, "loss", *_ASIDE
 """What a play keeps of its decision's payload."""
 _FORM: dict[str, type | UnionType] = {
     "id": str, "arm": object, "index": int, "reason": str, "slack": str, "worst_case": str,
@@ -265,6 +276,7 @@ _NUMBERS: dict[str, type | UnionType] = {
     **dict.fromkeys((*_BOOKS, *_COUNTS), int), "terms": dict, "choice": dict | None,
 }  # fmt: skip
 _FAULT: dict[str, type | UnionType] = {"fault": str}
+_PROPENSITY: dict[str, type | UnionType] = {"propensity": str}
 
 
 class OpenPlay(NamedTuple):
@@ -285,6 +297,8 @@ class OpenPlay(NamedTuple):
     """The reward, in units, that the policy learns if the play expires; None: it learns none."""
     version: int = 0
     """The configuration that it was decided under."""
+    drawn: bool = False
+    """Whether it was held out: then what it pays is no mismatch."""
 
     @classmethod
     def of(cls, entry: Entry, agent: GenCB, own: bool) -> OpenPlay:
@@ -294,14 +308,15 @@ class OpenPlay(NamedTuple):
         terms = terms_of(payload)
         found: tuple[Any, ...]
         if entry.kind != "decision.held":
-            found = (False, None, -1, -1, context, terms, books.low, books.high, None, version)
+            ends = books.low, books.high, None, version, payload["reason"] == Reason.HOLDOUT
+            found = (False, None, -1, -1, context, terms, *ends)
         else:
             arm, number, action = payload["arm"], payload["index"], None
             arm = from_json(arm) if type(arm) is dict else arm
             if own:
                 numbered = agent.actions.numbered
                 action = number if numbered else agent.actions.action(number, arm)
-            ends = payload["low"], payload["high"], payload.get("missing"), version
+            ends = payload["low"], payload["high"], payload.get("missing"), version, False
             found = (True, arm, number, action, context, terms, *ends)
         play: OpenPlay = made(cls, found)
         return play
@@ -377,6 +392,8 @@ def decision_payload(
         "pending": play.pending, "unreported": play.unreported, "choice": choice,
         **written_terms(play.terms), **fixed,
     }  # fmt: skip
+    if play.propensity is not None:
+        payload["propensity"] = repr(play.propensity)
     if asked.packed is not None:
         payload["context"] = asked.packed
     if allowed is not None:

@@ -360,14 +360,15 @@ class Worker:
         """A decision by the lease: its line of the journal, the play, and its entry to be."""
         left = local.account.available
         now = lease.expires - self._term + self._turn.elapsed
-        kind, payload, play = local.decide(asked, now)
+        name = f"{lease.id}-{self._number + 1}"
+        kind, payload, play = local.decide(asked, now, name)
         if kind == "decision.held":
             local.account.held += play.terms.hold
         local.count(kind)
         payload |= {"lease": lease.id, "unspent": left}
         check_exact(payload, "payload")
         self._number += 1
-        play_id = asked.id or f"{lease.id}-{self._number}"
+        play_id = asked.id or name
         entry = Entry(
             seq=0, kind=kind, experiment=local.experiment, play=play_id, at=0, actor="",
             config_version=local.version, d_posted=0, d_held=0, posted=0, held=0, reserve=0,
