@@ -14,6 +14,23 @@ if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
 
 
+def none_held_out() -> InvalidInput:
+    """The error for an uplift over nothing."""
+    return InvalidInput(
+        "uplift() compares with plays that are held out, and this agent holds out none; "
+        "give it holdout=0.1 from its first play on"
+    )
+
+
+def check_single(agent: Agent) -> None:
+    """InvalidInput for an agent that does not play single arms."""
+    if not agent.labels or not agent.actions.numbered:
+        raise InvalidInput(
+            f"arms() tells of single arms, and {type(agent.policy).__name__} plays super arms, "
+            "points or rows of a context; use account"
+        )
+
+
 class Evidence:
     """The part of an agent that keeps what its arms have paid."""
 
@@ -49,11 +66,7 @@ class Evidence:
         """
         agent: Any = self
         given = checked_delta(delta)
-        if not agent.labels or not agent.actions.numbered:
-            raise InvalidInput(
-                f"arms() tells of single arms, and {type(agent.policy).__name__} plays super arms, "
-                "points or rows of a context; use account"
-            )
+        check_single(agent)
         return self.tally.standings(agent, given)
 
     def uplift(self, delta: Number = 0.05) -> Uplift:
@@ -89,10 +102,7 @@ class Evidence:
         agent: Any = self
         given = checked_delta(delta)
         if self.tally.gain is None:
-            raise InvalidInput(
-                "uplift() compares with plays that are held out, and this agent holds out none; "
-                "give it holdout=0.1 from its first play on"
-            )
+            raise none_held_out()
         self.tally.fold(agent)
         unit = Fraction(agent.floor.unit.decimal(1))
         return self.tally.gain.result(agent.holdout, unit, given)

@@ -129,12 +129,27 @@ class Tally:
             given = CONTEXTS if context is not None else ALLOWED if allowed is not None else None
             self.picked = given or DEFAULTS
 
-    def lose(self, agent: Agent, play: Play) -> None:
-        """A play expired."""
-        self.ended.append((play.id, self._place(agent, play), None))
-        self.lost.add(play.id)
+    def lose(self, agent: Agent, play: Play, again: bool = True) -> None:
+        """A play expired; ``again``: whether it stays open, else ``late`` tells what it paid."""
+        place = self._place(agent, play)
+        if not again:
+            self.recent[play.id] = place
+        if play.id in self.lost:  # it counts as lost already
+            if not again:
+                self.lost.discard(play.id)
+            return
+        self.ended.append((play.id, place, None))
+        if again:
+            self.lost.add(play.id)
         if self.gain is not None:
             self.ended_plays.append(play)
+
+    def late(self, place: int, paid: int | None) -> None:
+        """What a play that expired paid after all: only the mean takes it; None: it was void."""
+        of = self._paid(place)
+        of.lost -= 1
+        if paid is not None:
+            of.take(paid, 1)
 
     def leave_out(self, play: Play, void: bool) -> None:
         """A play was void, or the default was played in its place."""
@@ -239,7 +254,7 @@ class Tally:
     def by_arm(self) -> dict[int, dict[int | None, int]]:
         """What is pending: how often each arm paid what."""
         counted: dict[int, dict[int | None, int]] = {}
-        for (place, x), count in self.pending.items():
+        for (place, x), count in self._sorted():  # products round by the order of their factors
             counted.setdefault(place, {})[x] = count
         return counted
 
@@ -274,14 +289,20 @@ class Tally:
     def state(self, agent: Agent) -> JsonObject:
         """JSON-able state; takes in what was noted."""
         self.fold(agent)
-        counted = sorted(
+        return self.kept()
+
+    def _sorted(self) -> list[tuple[tuple[int, int | None], int]]:
+        return sorted(
             self.pending.items(), key=lambda row: (row[0][0], row[0][1] is None, row[0][1] or 0)
         )
+
+    def kept(self) -> JsonObject:
+        """JSON-able state of what was taken in."""
         return {
             "range": [self.low, self.high, self.since],
             "lost": sorted(self.lost),
             "behind": [list(row) for row in self.behind],
-            "pending": [[*key, count] for key, count in counted],
+            "pending": [[*key, count] for key, count in self._sorted()],
             "paid": [[k, one.told, one.total, one.lost] for k, one in sorted(self.paid.items())],
             "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
             "recent": [list(row) for row in sorted(self.last(agent).items())],
@@ -366,11 +387,6 @@ class _View:
         sequence = Sequence(tally.low, tally.high) if kept is None else kept.copied()
         sequence.take_counts(self.counts.get(place, {}))
         return sequence
-
-
-def _by_arm_and_reward(row: tuple[tuple[int, int | None], int]) -> tuple[int, bool, int]:
-    (place, x), _ = row
-    return place, x is None, x or 0
 
 
 def checked_delta(delta: Number) -> Fraction:

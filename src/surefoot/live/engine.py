@@ -258,6 +258,8 @@ class Engine:
         if kept is None or kept[0] <= self.fold.seq:
             return
         fold = recovery.restored(self.name, self.fold.own_policy, kept)
+        if fold.behind:
+            return
         with self.folding:
             if not self.degraded and fold.seq > self.fold.seq:
                 self.fold, self._kept = fold, kept

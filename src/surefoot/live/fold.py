@@ -33,6 +33,7 @@ from surefoot.live.configuration import (
     with_arms,
 )
 from surefoot.live.entries import GENESIS, Entry
+from surefoot.live.evidence import Evidence
 from surefoot.live.play import DEGRADED, SHADOW, OpenPlay, Request, decision_payload, sealed_json
 from surefoot.policies.base import Policy
 
@@ -72,6 +73,9 @@ class Fold:
 
     def __init__(self, experiment: str, own_policy: Policy | None) -> None:
         self.experiment = experiment
+        self.evidence = Evidence(experiment)
+        self.behind = False
+        """Whether a snapshot had no evidence: it is still to be made of the entries before."""
         self.own_policy = own_policy
         """A fresh policy, if it is of the user's own class; never played with, only copied."""
         self.seq, self.head = 0, GENESIS
@@ -250,6 +254,7 @@ class Fold:
         if entry.experiment != self.experiment:
             return
         self.posted += entry.d_posted
+        self.evidence.take(entry)
         if kind == "experiment.opened":
             self._open(payload)
         elif not self.opened:
@@ -465,6 +470,7 @@ class Fold:
             "body": {key: body[key] for key in body if key not in ("books", "open", "lapsed")},
             **({"counts_open": True} if self.agent.counts_open else {}),
             **({"uncounted": uncounted} if uncounted else {}),
+            "evidence": self.evidence.state(),
             "counters": {
                 **books.counters,
                 "required": books.required,
@@ -494,6 +500,9 @@ class Fold:
         self._count(tuple(counters.items()))
         self.removed = set(state["removed"])
         self.endowments = state["endowments"]
+        self.behind = "evidence" not in state
+        if not self.behind:
+            self.evidence = Evidence.restored(self.experiment, state["evidence"])
         for play, packed in state["waiting"].items():
             explores, arm, number, action, context, terms, *ends = from_json(packed)
             self.waiting[play] = OpenPlay(

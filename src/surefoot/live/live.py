@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any, NoReturn, Self, TypeVar
 
 from surefoot._exact import exact, short, shown
 from surefoot._types import JsonObject, Number
-from surefoot.agents import GenCB
+from surefoot.agents import ArmStanding, GenCB, Uplift
+from surefoot.agents.evidence import check_single, none_held_out
+from surefoot.agents.tally import checked_delta
 from surefoot.errors import InvalidInput, RewardOutOfRange
 from surefoot.floors import Outcome, Statement
 from surefoot.live import changes, configuration, ids, leases
 from surefoot.live.configuration import Settings
 from surefoot.live.engine import Engine, Report, Reported
 from surefoot.live.entries import check_texts, checked_id
+from surefoot.live.evidence import Evidence
 from surefoot.live.leases import Lease
 from surefoot.live.play import LivePlay, Request
 from surefoot.live.store import Store, Tx, open_store
@@ -291,6 +294,47 @@ class Live:
         """
         self.flush()
         return self._engine.run(self._engine.statement)
+
+    def arms(self, delta: Number = 0.05) -> tuple[ArmStanding, ...]:
+        """How each arm stands, as ``GenCB.arms`` says of an agent in one process.
+
+        The plays and reports are those of the whole experiment, whatever worker made them, in the
+        order of the ledger. Under leases others' newest ones come with their next flush, and the
+        order is that in which they are entered.
+
+        >>> from surefoot import GenCB, RewardFloor, UCB1
+        >>> from surefoot.live import MemoryStore
+        >>> floor = RewardFloor(default=0.5, alpha=0.5, reserve=50)
+        >>> live = Live(GenCB(UCB1(arms=["red", "blue"]), floor, seed=0), MemoryStore())
+        >>> for _ in range(50):
+        ...     play = live.select()
+        ...     _ = live.update(play, reward=0.75 if play.arm == "red" else 0.25)
+        >>> [(row.arm, row.plays, row.mean) for row in live.arms()]
+        [('red', 41, 0.75), ('blue', 9, 0.25)]
+
+        Holds when: as of ``GenCB.arms``; under leases also that what plays pay does not decide when
+        their workers flush. Does not hold when: as there.
+        """
+        given = checked_delta(delta)
+        check_single(self._engine.fold.agent)
+        return self._evidence().standings(given)
+
+    def uplift(self, delta: Number = 0.05) -> Uplift:
+        """What the experiment brought over its holdout, as ``GenCB.uplift`` says.
+
+        It begins anew with each change of ``holdout`` and of the range.
+        """
+        given = checked_delta(delta)
+        found = self._evidence().uplift(given)
+        if found is None:
+            raise none_held_out()
+        return found
+
+    def _evidence(self) -> Evidence:
+        """A copy: an interval takes milliseconds, in which others decide."""
+        self.flush()
+        engine = self._engine
+        return engine.run(lambda tx: engine.current(tx).evidence.copied())
 
     def monitor(self, delta: float = 0.01) -> DefaultReport:
         """Test whether the default pays less than its declared value; reads the whole ledger.

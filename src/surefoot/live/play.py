@@ -46,7 +46,7 @@ class Request(NamedTuple):
         if own is not None:
             checked_new_id(own, "id")
         if context is None and allowed is None and default is None:  # as most are
-            return made(cls, (None, None, None, None, None, _BARE, own))  # type: ignore[no-any-return]
+            return made(cls, (None, None, None, None, None, BARE, own))  # type: ignore[no-any-return]
         packed = sealed_json(context, "context")
         if allowed is not None and not isinstance(allowed, str | bytes):
             try:
@@ -55,17 +55,19 @@ class Request(NamedTuple):
                 raise InvalidInput(f"allowed = {shown(allowed)} must be a list of arms") from None
         names = None if allowed is None else sorted({repr(arm) for arm in allowed})
         own_default = None if default is None else _ends(default)
-        digest = _digest(packed, names, own_default)
-        return cls(context, packed, allowed, default, own_default, digest, own)
+        hashed = digest(packed, names, own_default)
+        return cls(context, packed, allowed, default, own_default, hashed, own)
 
 
-def _digest(packed: Any, names: list[str] | None, own_default: Any) -> str:
+def digest(packed: Any, names: list[str] | None, own_default: Any) -> str:
+    """The hash of what a play was given; ``names``: the arms that were allowed."""
     text = canonical({"context": packed, "allowed": names, "default": own_default})
     check_length(text, "context", LONGEST - (1 << 20))  # what else a decision says fits as well
     return hashlib.sha256(text.encode()).hexdigest()
 
 
-_BARE = _digest(None, None, None)
+BARE = digest(None, None, None)
+"""Of a play that was given nothing: neither a context nor ``allowed`` nor a default."""
 
 
 def _ends(default: Any) -> Any:

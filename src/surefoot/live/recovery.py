@@ -7,6 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from surefoot.live.entries import Entry, rehash
+from surefoot.live.evidence import Evidence
 from surefoot.live.fold import Fold, is_trouble
 from surefoot.policies.base import Policy
 
@@ -61,6 +62,9 @@ def recovered(
 def caught_up(fold: Fold, read: Reader, row: Any) -> str | None:
     """Take the missing entries; returns the problem, if there is one."""
     try:
+        if fold.behind:
+            fold.evidence = Evidence.of(fold.experiment, read(0), fold.seq)
+            fold.behind = False
         advance(fold, read(fold.seq))
         check(fold, row)
     except Exception as error:
