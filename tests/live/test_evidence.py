@@ -17,7 +17,7 @@ from naive import ledger_arms
 from surefoot import C2UCB, UCB1, EpsilonGreedy, GenCB, RewardFloor, TopK
 from surefoot.agents import tally as tallies
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable
-from surefoot.live import Lease, MemoryStore, engine, open_store, recovery
+from surefoot.live import Lease, MemoryStore, engine, evidence, open_store, recovery
 from surefoot.live.evidence import Evidence
 from surefoot.live.live import Live
 from surefoot_torture.faults.store import Faulty
@@ -238,7 +238,7 @@ def test_a_snapshot_without_it_is_not_jumped_to():
 
 
 def test_a_state_comes_back_and_goes_on_as_it_was(monkeypatch):
-    monkeypatch.setattr(tallies, "LIMIT", 5)
+    monkeypatch.setattr(evidence, "EVERY", 5)
     monkeypatch.setattr(tallies, "DISTINCT", 4)
     store = MemoryStore()
     live = Live(agent(Counter(3)), store, holdout=0.3)
@@ -347,14 +347,16 @@ def test_super_arms_have_no_rows_and_defaults_of_intervals_have():
 
 
 def test_what_is_kept_is_bounded_by_open_plays_and_arms(monkeypatch):
-    for name in ("LIMIT", "DISTINCT", "LAST"):
+    for name in ("DISTINCT", "LAST"):
         monkeypatch.setattr(tallies, name, 64)
+    monkeypatch.setattr(evidence, "EVERY", 64)
     store = MemoryStore()
     live = Live(agent(UCB1(2), RewardFloor(0.5, 0.25, reserve=10**5)), store)
     sizes = []
     for _ in range(3):
         for visit in range(250):
             live.update(live.select(), visit % 7 / 7)
+            live.expire(live.select())
         sizes.append(len(recovery.snapshot(live._engine.fold)[1]))
     assert sizes[2] < 1.3 * sizes[0] < 30_000
     held = live._engine.fold.evidence

@@ -133,7 +133,7 @@ class Tally:
         """A play expired; ``again``: whether it stays open, else ``late`` tells what it paid."""
         place = self._place(agent, play)
         if not again:
-            self.recent[play.id] = place
+            self.recent.append(([play.id], [place]))
         if play.id in self.lost:  # it counts as lost already
             if not again:
                 self.lost.discard(play.id)
@@ -289,14 +289,14 @@ class Tally:
     def state(self, agent: Agent) -> JsonObject:
         """JSON-able state; takes in what was noted."""
         self.fold(agent)
-        return self.kept()
+        return self.kept(agent)
 
     def _sorted(self) -> list[tuple[tuple[int, int | None], int]]:
         return sorted(
             self.pending.items(), key=lambda row: (row[0][0], row[0][1] is None, row[0][1] or 0)
         )
 
-    def kept(self) -> JsonObject:
+    def kept(self, agent: Agent) -> JsonObject:
         """JSON-able state of what was taken in."""
         return {
             "range": [self.low, self.high, self.since],

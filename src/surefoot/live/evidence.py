@@ -24,6 +24,8 @@ from surefoot.floors import Terms
 from surefoot.live.entries import Entry
 from surefoot.live.play import BARE, digest
 
+EVERY = 128
+"""How many ended plays are noted before they are taken in; more where more plays are open."""
 _REASONS: dict[str, Reason] = {reason.value: reason for reason in Reason}
 """Of the others, which only a live agent has, none lets anything pick the play: as PAUSED."""
 
@@ -112,7 +114,8 @@ class Evidence:
         elif (take := _TAKES.get(kind)) is not None:
             take(self, entry, entry.payload)
             tally = self.tally
-            if len(tally.log) + len(tally.untold) + len(tally.ended) >= tally.limit:
+            noted = len(tally.log) + len(tally.untold) + len(tally.ended)
+            if noted >= EVERY and noted >= len(self.open_plays):
                 tally.fold(self._seat)
 
     @property
@@ -272,8 +275,7 @@ class Evidence:
             "untold": list(map(_row, tally.untold)),
             "ended": [list(row) for row in tally.ended],
             "ended_plays": list(map(_row, tally.ended_plays)),
-            "limit": tally.limit,
-            "tally": tally.kept(),
+            "tally": tally.kept(self._seat),
         }
 
     @classmethod
@@ -296,7 +298,6 @@ class Evidence:
         tally.untold = list(map(_made, state["untold"]))
         tally.ended = [(number, place, x) for number, place, x in state["ended"]]
         tally.ended_plays = list(map(_made, state["ended_plays"]))
-        tally.limit = state["limit"]
         return evidence
 
 
