@@ -9,10 +9,11 @@ import subprocess
 import sys
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from ledgers import canonical, lines, rechained, scheduled
-from surefoot import UCB1, GenCB, RewardFloor
+from surefoot import C2UCB, UCB1, GenCB, RewardFloor, TopK
 from surefoot.cli import app
 
 pytest.importorskip("sqlalchemy")
@@ -182,6 +183,47 @@ def test_status_says_what_kind_of_default_there_is(surefoot, tmp_path, default, 
 
     Live(GenCB(UCB1(n_arms=2), RewardFloor(default, 0.5)), tmp_path / "shop.db").close()
     assert f" default {shown} " in " ".join(surefoot("status", "shop.db")[1].split())
+
+
+def test_status_shows_how_each_arm_stands_within_80_columns(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    labels = ["blue", "a name that is much too long for a table", *map(str, range(25))]
+    floor = RewardFloor(0.5, 0.2, reserve=100)
+    agent = GenCB(UCB1(arms=labels), floor, seed=1, holdout=0.2)
+    with Live(agent, tmp_path / "shop.db", "shop") as live:
+        first = live.select()
+        for visit in range(60):
+            live.update(live.select(), visit % 2)
+        out = surefoot("status", "shop.db")[1]
+        assert "plays  open" in out
+        assert "a name that is mu..." in out
+        assert "7 arms of fewer plays are left out" in out
+        assert "uplift over the holdout: 0 per play, surely -1 to 1" in out
+        assert "61 wait for the first open one" in out
+        live.update(first, 1)
+        live.select(allowed=["blue"])
+    out = surefoot("status", "shop.db")[1]
+    assert "no interval: allowed picks the plays" in out
+    assert "61 plays" in out
+    table = [line for line in out.splitlines() if "head " not in line and "uplift" not in line]
+    assert max(map(len, table)) <= 80
+    [of] = json.loads(surefoot("status", "shop.db", "--json")[1])["experiments"].values()
+    assert [row["arm"] for row in of["arms"]] == [*labels, None]
+    assert sum(row["plays"] for row in of["arms"]) == 62
+    assert of["uplift"]["plays"] == 61
+
+
+def test_status_of_super_arms_has_no_table_of_arms(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    policy = C2UCB(base_arms=np.eye(3), oracle=TopK(2))
+    floor = RewardFloor(0.5, 0.2, reward_range=(0, 2), reserve=1)
+    with Live(GenCB(policy, floor), tmp_path / "shop.db", "shop") as live:
+        live.update(live.select(), base_rewards=[1, 0.5])
+    assert "last 1,000" not in surefoot("status", "shop.db")[1]
+    [of] = json.loads(surefoot("status", "shop.db", "--json")[1])["experiments"].values()
+    assert (of["arms"], of["uplift"]) == (None, None)
 
 
 @pytest.mark.filterwarnings("ignore::surefoot.errors.RewardOutOfRange")

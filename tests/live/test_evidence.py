@@ -360,8 +360,7 @@ def test_what_is_kept_is_bounded_by_open_plays_and_arms(monkeypatch):
         sizes.append(len(recovery.snapshot(live._engine.fold)[1]))
     assert sizes[2] < 1.3 * sizes[0] < 30_000
     held = live._engine.fold.evidence
-    assert not held.open_plays
-    assert not held._numbers
+    assert not held._open
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1, "much"])

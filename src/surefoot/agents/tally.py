@@ -305,7 +305,7 @@ class Tally:
             "pending": [[*key, count] for key, count in self._sorted()],
             "paid": [[k, one.told, one.total, one.lost] for k, one in sorted(self.paid.items())],
             "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
-            "recent": [list(row) for row in sorted(self.last(agent).items())],
+            "recent": _run(self.last(agent)),
             "picked": self.picked,
             **({} if self.gain is None else {"gain": self.gain.state()}),
         }
@@ -321,12 +321,19 @@ class Tally:
         tally.pending = Counter({(place, x): count for place, x, count in state["pending"]})
         tally.paid = {place: Paid(*numbers) for place, *numbers in state["paid"]}
         tally.sequences = {place: Sequence.restored(one) for place, one in state["sequences"]}
-        numbers, places = [n for n, _ in state["recent"]], [place for _, place in state["recent"]]
-        tally.recent = [(numbers, places)] if numbers else []
+        first, run = state["recent"]
+        made = [(first + i, place) for i, place in enumerate(run) if place is not None]
+        tally.recent = [([n for n, _ in made], [place for _, place in made])] if made else []
         tally.picked = state["picked"]
         if "gain" in state:
             tally.gain = Gain.restored(state["gain"])
         return tally
+
+
+def _run(places: dict[int, int]) -> list[Any]:
+    """The arms of plays as a list from the first of them on; None: not known, or void."""
+    first, end = min(places, default=0), max(places, default=-1) + 1
+    return [first, [places.get(number) for number in range(first, end)]]
 
 
 class _View:

@@ -82,8 +82,10 @@ class Evidence:
         self.begun = 0
         """The configuration that last changed the range or the holdout: plays decided under an
         earlier one, which a worker enters later, count in the means alone."""
-        self.open_plays: dict[int, tuple[Any, None]] = {}
-        self._numbers: dict[str | None, int] = {}
+        self._open: dict[str | None, Made] = {}
+        """The plays that have not ended, by name, in the order of their decisions."""
+        self.open_plays: dict[int, tuple[Made, None]] = {}
+        """The same as a ``Tally`` asks for them, as of the last time that it did."""
         self._waits: tuple[str | None, Made | None] | None = None
         """A default of an interval that was played: the next entry may say what it paid; without
         the play: one that had expired."""
@@ -108,19 +110,26 @@ class Evidence:
             self._settle()
         if kind == "decision.held":
             self._decided(entry, entry.payload["index"])
+        elif kind == "outcome.settled":
+            if (play := self._open.pop(entry.play, None)) is not None:
+                self._told(play, entry.payload["reward"])
         elif kind == "decision.defaulted":
             self.books.default_plays += 1
             self._decided(entry, -1)
         elif (take := _TAKES.get(kind)) is not None:
             take(self, entry, entry.payload)
-            tally = self.tally
-            noted = len(tally.log) + len(tally.untold) + len(tally.ended)
-            if noted >= EVERY and noted >= len(self.open_plays):
-                tally.fold(self._seat)
+            self._fold_if_due()
+
+    def _fold_if_due(self) -> None:
+        tally = self.tally
+        noted = len(tally.log) + len(tally.untold) + len(tally.ended)
+        if noted >= EVERY and noted >= len(self._open):
+            tally.fold(self._seat)
 
     @property
     def _seat(self) -> Any:
         """In the place of the agent that a ``Tally`` asks."""
+        self.open_plays = {play.id: (play, None) for play in self._open.values()}
         return self
 
     def _decided(self, entry: Entry, index: int) -> None:
@@ -137,8 +146,7 @@ class Evidence:
             number, _REASONS.get(payload["reason"], Reason.PAUSED), index,
             None if chance is None else float(chance), terms,
         ))  # fmt: skip
-        self.open_plays[number] = play, None
-        self._numbers[entry.play] = number
+        self._open[entry.play] = play
         if index >= 0 and type(payload["arm"]) is dict:
             self.single = self.single and from_json(payload["arm"]) in self.labels
         if self.tally.picked is None and (request := payload.get("request", BARE)) != BARE:
@@ -146,24 +154,15 @@ class Evidence:
             allowed = None if alone else payload.get("allowed", ())
             self.tally.pick(self._seat, payload.get("context"), allowed)
 
-    def _close(self, entry: Entry) -> Made | None:
-        """The play that an entry ends; None: it is not open."""
-        number = self._numbers.pop(entry.play, None)
-        if number is None:
-            return None
-        play: Made = self.open_plays.pop(number)[0]
-        return play
-
     def _told(self, play: Any, reward: int) -> None:
-        self.tally.log.append(play)
+        log = self.tally.log
+        log.append(play)
         self.books.told.append(reward)
-
-    def _settled(self, entry: Entry, payload: JsonObject) -> None:
-        if (play := self._close(entry)) is not None:
-            self._told(play, payload["reward"])
+        if len(log) >= EVERY:
+            self._fold_if_due()
 
     def _confirmed(self, entry: Entry, payload: JsonObject) -> None:
-        play = self._close(entry)
+        play = self._open.pop(entry.play, None)
         late, told = "late" in payload, "reward" in payload
         if late and told:
             self.tally.late(DEFAULT, payload["reward"])
@@ -192,15 +191,16 @@ class Evidence:
         self._settle()
 
     def _expired(self, entry: Entry, _: JsonObject) -> None:
-        play: Any = self._close(entry)
+        agent: Any = self
+        play: Any = self._open.pop(entry.play, None)
         if play is not None:
-            self.tally.lose(self._seat, play, again=False)
+            self.tally.lose(agent, play, again=False)
 
     def _late(self, _: Entry, payload: JsonObject) -> None:
         self.tally.late(payload["index"] if self.labels else 0, payload["reward"])
 
     def _left_out(self, entry: Entry, payload: JsonObject) -> None:
-        play: Any = self._close(entry)
+        play: Any = self._open.pop(entry.play, None)
         void = entry.kind == "decision.voided"
         if play is not None:
             self.tally.leave_out(play, void)
@@ -211,7 +211,7 @@ class Evidence:
 
     def _configured(self, entry: Entry, payload: JsonObject) -> None:
         said, settings = payload["floor"], payload["config"]["settings"]
-        books, seat = self.books, self._seat
+        books = self.books
         books.low, books.high = said["low"], said["high"]
         self.floor = _Floor(said["default"], Unit(said["places"]))
         share = float(settings.get("holdout", 0))
@@ -219,10 +219,10 @@ class Evidence:
             self._add(entry, payload["config"]["policy"])
             self.tally = Tally(books.low, books.high)
         elif (books.low, books.high) != (self.tally.low, self.tally.high):
-            self.tally.restart(seat)
+            self.tally.restart(self._seat)
             self.begun = entry.config_version
         if share != self.holdout:
-            self.tally.fold(seat)
+            self.tally.fold(self._seat)
             self.tally.gain = Gain(books.low, books.high, books.next_id) if share else None
             self.tally.ended_plays.clear()
             self.holdout, self.begun = share, entry.config_version
@@ -264,12 +264,11 @@ class Evidence:
         """JSON-able state; what is noted stays noted, so that snapshots change no number."""
         tally, books = self.tally, self.books
         waits = self._waits
-        names = {number: name for name, number in self._numbers.items()}
         return {
             "labels": to_json(list(self.labels), "labels"),
             "terms": [self.floor.default, self.floor.unit.places, self.holdout, self.begun],
             "books": [books.low, books.high, books.next_id, books.default_plays, self.single],
-            "open": [[names[number], *_row(play)] for number, (play, _) in self.open_plays.items()],
+            "open": [[name, *_row(play)] for name, play in self._open.items()],
             "waits": waits and [waits[0], waits[1] and _row(waits[1])],
             "log": [[*_row(play), x] for play, x in zip(tally.log, books.told, strict=True)],
             "untold": list(map(_row, tally.untold)),
@@ -287,8 +286,7 @@ class Evidence:
         evidence.floor, evidence.books = _Floor(default, Unit(places)), books
         books.low, books.high, books.next_id, books.default_plays, evidence.single = state["books"]
         for name, *row in state["open"]:
-            evidence._numbers[name] = row[0]
-            evidence.open_plays[row[0]] = _made(row), None
+            evidence._open[name] = _made(row)
         if (waits := state["waits"]) is not None:
             evidence._waits = waits[0], None if waits[1] is None else _made(waits[1])
         tally: Any = Tally.restored(state["tally"])
@@ -305,7 +303,6 @@ _TAKES: dict[str, Callable[[Evidence, Entry, JsonObject], None]] = {
     "experiment.opened": Evidence._configured,
     "experiment.configured": Evidence._configured,
     "arms.added": Evidence._add,
-    "outcome.settled": Evidence._settled,
     "outcome.expired": Evidence._expired,
     "outcome.late": Evidence._late,
     "outcome.as_default": Evidence._left_out,

@@ -190,9 +190,7 @@ class LivePlay:
         True
         """
         said = checked_form(form, "play", _FORM)
-        failed = said["reason"] == Reason.POLICY_FAULT
-        told = "propensity" in said["play"]  # earlier releases did not say it
-        aside = (_FAULT if failed else {}) | (_PROPENSITY if told else {})
+        aside = _asides(said)
         inner = checked_form(said["play"], "play", _NUMBERS | aside)
         terms, choice = inner["terms"], inner["choice"]
         checked_form(terms, "terms", dict.fromkeys(_INTERVAL if "upper" in terms else _TERMS, int))
@@ -218,7 +216,7 @@ class LivePlay:
                 exact_text = sealed_json(numbers, "choice") == choice[1:]
                 if not exact_text or not all(isinstance(x, Real | None) for x in numbers):
                     raise ValueError(f"{shown(choice[1:])} are not a score, a rival and a margin")
-            if told and not (0 < float(inner["propensity"]) <= 1):
+            if not 0 < float(inner.get("propensity", 1)) <= 1:
                 raise ValueError(f"{shown(inner['propensity'])} is no propensity")
             again = found.to_json()
             found.explain()
@@ -279,6 +277,13 @@ _NUMBERS: dict[str, type | UnionType] = {
 }  # fmt: skip
 _FAULT: dict[str, type | UnionType] = {"fault": str}
 _PROPENSITY: dict[str, type | UnionType] = {"propensity": str}
+
+
+def _asides(said: JsonObject) -> dict[str, type | UnionType]:
+    """What the numbers of some plays alone have; earlier releases said no propensity."""
+    failed = said["reason"] == Reason.POLICY_FAULT
+    told = "propensity" in said["play"]
+    return (_FAULT if failed else {}) | (_PROPENSITY if told else {})
 
 
 class OpenPlay(NamedTuple):
