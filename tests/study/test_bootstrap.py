@@ -51,6 +51,14 @@ def test_too_few_runs_say_nothing_and_equal_ones_all():
     assert intervals(np.full((5, 1), 0.1)) == [(0.1, 0.1)]
 
 
+def test_of_few_runs_it_is_students():
+    values = np.array([1.0, 2.0, 3.0, 50.0, 4.0, 5.0, 6.0, 7.0, 8.0])
+    low, high = intervals(values[:, None])[0]
+    assert (low, high) == pytest.approx(
+        (values.mean() - margin(values), values.mean() + margin(values))
+    )
+
+
 def test_where_resamples_have_no_spread_students_interval_is_given():
     values = np.r_[np.zeros(49), 1.0]
     low, high = intervals(values[:, None])[0]
@@ -59,7 +67,7 @@ def test_where_resamples_have_no_spread_students_interval_is_given():
 
 def test_memory_stays_bounded_and_very_many_runs_need_no_resampling(monkeypatch):
     monkeypatch.setattr(bootstrap, "_ROOM", 1)  # a resample at a time
-    values = np.random.default_rng(2).normal(size=(9, 1))
+    values = np.random.default_rng(2).normal(size=(11, 1))
     one = intervals(values)
     monkeypatch.undo()
     assert one[0] == pytest.approx(intervals(values)[0])

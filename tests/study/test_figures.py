@@ -6,10 +6,11 @@ from claims_at_reduced_size import rows
 from surefoot._drawing import style
 from surefoot.study import figures, runs
 from surefoot.study.figures import caption
+from surefoot.study.findings import found_in
 from surefoot.study.numbers import brief
 from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import CMAB, MAIN
-from surefoot.study.sweep import Sweep, paper, read
+from surefoot.study.sweep import Sweep, panel_of, paper, read
 
 
 def panel(**changes):
@@ -219,3 +220,26 @@ def test_every_choice_of_every_panel_is_said(panel):
     assert len(panel.choices) == len(panel.chosen()) >= 4
     for words in (*panel.choices, panel.setting, panel.source, panel.words.rival, *panel.words[4:]):
         assert words in said
+
+
+OWN = [{"name": f"mine {c}", "policy": "EpsilonGreedy", "settings": {"epsilon": c / 100}}
+       for c in range(1, 8)]  # fmt: skip
+
+
+def test_many_agents_of_a_study_file_are_drawn_apart_and_claim_nothing_of_the_papers(drawn):
+    setting = panel_of({**panel(K=(3,), horizon=300).model_dump(mode="json"), "agents": OWN})
+    frame = rows(setting)
+    left, right = drawn(setting, frame)
+    for axes in (left, right):
+        looks = {
+            (line.get_color(), str(line._dash_pattern), line.get_marker())
+            for line in axes.lines if line.get_linewidth() > 1.2 and len(line.get_xdata()) > 2
+        }  # fmt: skip
+        assert len(looks) >= len(OWN)
+        assert axes.get_tightbbox().x1 <= left.get_figure().bbox.x1
+    said = caption(PanelRuns(setting, frame))
+    assert said.startswith("A setting of a study file: K = 3")
+    assert "The agents are those of the study file: mine 1, mine 2" in said
+    assert "the paper is silent" not in said
+    found = found_in(PanelRuns(setting, frame), theory=True)
+    assert (found["claims"], "theory" in found, len(found["differences"])) == ([], False, 6)

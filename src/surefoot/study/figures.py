@@ -176,7 +176,7 @@ def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
         last = float(np.interp(end, t, worst[name]))
         if last < top or crowded:
             height = min(max(last, axes.get_ylim()[0]), top)
-            ends.append((height, words.replace(": ", ":\n"), curve))
+            ends.append((height, words if crowded else words.replace(": ", ":\n"), curve))
             continue
         spot = max(0, int((worst[name] >= 0.9 * top).argmax()) - 1)
         shift, align = ((-9, 0), "right") if t[spot] > 0.4 * end else ((10, -8), "left")

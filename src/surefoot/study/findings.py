@@ -117,7 +117,7 @@ UNDECIDED = (
     "guarded policy has not explored as often as the unguarded one needs to reach its lowest "
     "point above or below the floor. That the unguarded policy falls can be seen early, that it "
     "does not cannot. An interval is one of the mean over the runs, at 95 %, by the studentised "
-    "bootstrap."
+    "bootstrap; of fewer than 10 runs it is Student's."
 )
 """When no claim is decided, whatever its rule."""
 

@@ -60,8 +60,8 @@ paper's.</p>"""
 _NO_RIVAL = '<td class="none">no rival</td>'
 _TITLE = "Conservative bandits: the study"
 _INTERVALS = (
-    "[a, b] is a 95 % interval of the mean over the runs, by the studentised bootstrap; a to b is "
-    "the least and the most of all runs."
+    "[a, b] is a 95 % interval of the mean over the runs, by the studentised bootstrap (of fewer "
+    "than 10 runs by Student's t); a to b is the least and the most of all runs."
 )
 
 
