@@ -66,7 +66,10 @@ class Group:
 
     @staticmethod
     def _start(kind: str, *words: Any) -> subprocess.Popen[bytes]:
-        environ = {**os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False"}
+        environ = {
+            **os.environ, "DASK_DISTRIBUTED__WORKER__PROFILE__ENABLED": "False",
+            "DASK_DISTRIBUTED__ADMIN__LOW_LEVEL_LOG_LENGTH": "100",
+        }  # fmt: skip
         fixed = ("--host", "127.0.0.1", "--no-dashboard")
         command = [sys.executable, "-m", "dask", kind, *map(str, words), *fixed]
         quiet = subprocess.DEVNULL
@@ -230,7 +233,7 @@ Written by `benchmarks/bench_scale.py{form}` on {machine()}.
 CMAB, K = 72, alpha = 0.05, three agents, T = 100,000, {points} checkpoints. A scheduler, a client
 and two workers of dask on the same two cores; by hand: two processes, each with half of the runs
 and one file. In turns, {often}; medians, each ratio in brackets; from workers that have compiled
-and played.
+and played. Dask is set as docs/howto/cluster.md says: no profiler, short logs of messages.
 
 {table(["what", "measured", "wanted"], lines)}
 """)

@@ -310,6 +310,7 @@ def _client(address: str, workers: int | None) -> Iterator[Any]:
     environ = dask.config.get("distributed.nanny.pre-spawn-environ", {})
     settings = {
         "distributed.worker.profile.enabled": False,
+        "distributed.admin.low-level-log-length": 100,  # of messages, each with its task
         "distributed.nanny.pre-spawn-environ": {**environ, "POLARS_MAX_THREADS": 1},
     }
     with (
