@@ -57,6 +57,7 @@ def lab(tmp_path_factory):
     folder = tmp_path_factory.mktemp("lab")
     (folder / "lab_of_files.py").write_text(POLICIES + ENVIRONMENTS)
     (folder / "lab_that_fails.py").write_text("1 / 0\n")
+    (folder / "lab_that_leaves.py").write_text("import sys\nsys.exit(0)\n")
     (folder / "lab_that_needs.py").write_text("import nowhere_to_be_found\n")
     return folder
 
@@ -332,6 +333,10 @@ WRONG = {
     "imports": (
         change("LAB:Mine", "lab_that_fails:X"),
         "18: at K = 24, alpha = 0.01: policy = 'lab_",
+    ),
+    "leaves": (
+        change("LAB:Mine", "lab_that_leaves:X"),
+        "18: at K = 24, alpha = 0.01: policy = 'lab_that_leaves:X': importing lab_that_leaves rai",
     ),
     "its needs": (
         change("LAB:Mine", "lab_that_needs:X"),

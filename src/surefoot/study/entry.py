@@ -222,7 +222,7 @@ class AgentEntry(BaseModel):
             return kind(*given, **keywords)
         except InvalidInput as error:
             raise Misplaced(f"{where}: {error}", key) from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = shown_error(f"{type(error).__name__}: {error}")
             raise Misplaced(f"{where}: {shown(getattr(self, key))} raised {said}", key) from error
 

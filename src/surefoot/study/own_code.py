@@ -82,7 +82,7 @@ def _module(path: str, name: str, home: str | None) -> ModuleType:
                 "put it beside the study file, or install it"
             ) from None
         raise InvalidInput(f"{shown(path)}: {name} needs module {missing}, not found") from error
-    except Exception as error:
+    except (Exception, SystemExit) as error:
         said = f"{type(error).__name__}: {error}"
         raise InvalidInput(f"{shown(path)}: importing {name} raised {shown_error(said)}") from error
     finally:

@@ -51,7 +51,7 @@ class EnvironmentEntry(BaseModel):
             return self._class(home)(**self.settings)
         except InvalidInput as error:
             raise Misplaced(f"[environment]: {error}", "environment", "path") from error
-        except Exception as error:
+        except (Exception, SystemExit) as error:
             said = shown_error(f"{type(error).__name__}: {error}")
             raise Misplaced(
                 f"[environment]: {shown(self.path)} raised {said}", "environment", "path"
