@@ -109,6 +109,14 @@ def test_an_adapted_policy_and_one_of_ones_own():
     assert found.gain / found.explored == pytest.approx(0.25, abs=0.06)
 
 
+def test_a_learner_of_another_library_goes_over_the_rows():
+    mab = pytest.importorskip("mabwiser.mab")
+    learner = mab.MAB(["a", "b"], mab.LearningPolicy.LinUCB())
+    ((_, found),) = passes(uniform_log(200, suits), sf.adapters.MABWiser(learner), ["x"])
+    assert found.explored > 20
+    assert found.slack >= 0
+
+
 def quick(monkeypatch, log, **options):
     monkeypatch.setattr("surefoot.study.logs.rejection_backtest.COPIES", 19)
     return sf.backtest(log, "old", 0.2, mode="rejection", runs=2, **options)
