@@ -114,7 +114,8 @@ def test_a_setting_the_printed_check_cannot_keep_is_refused():
 
 
 def test_the_papers_claims_at_reduced_size_of_mv():
-    found = check("mv", runs=40, K=(3,), alpha=(0.1,), rho=(30.0,), horizon=30_000)
+    """By 40 runs, of which one has nearly all of the growth, the bootstrap leaves it undecided."""
+    found = check("mv", runs=100, K=(3,), alpha=(0.1,), rho=(30.0,), horizon=30_000)
     assert found == {"kept": True, "flat": True, "constant": True, "early": True}
 
 
