@@ -108,6 +108,8 @@ def test_equal_arms_with_few_rows_cannot_tell():
     equal = findings(drawn_log([0.5] * 5, [80, 5, 5, 5, 5], 1000), alpha=0.05)
     assert equal.verdict == "cannot tell"
     assert equal.gain.low <= 0 <= equal.gain.high
+    clipped = equal.gain.mean != pytest.approx(equal.gain.in_sample - equal.gain.luck)
+    assert ("brought within its interval" in equal.notes()[1]) == clipped
     assert equal.headline().startswith("Try: this log cannot tell: ")
     assert "shuffled copies gain +" in equal.headline()
     assert "found in 8 of 10 logs" in equal.why[-2]

@@ -197,15 +197,20 @@ def _setting(found: Backtest) -> str:
 def _method(found: Backtest) -> str:
     gain = found.gain
     weighted = " The rows count by 1/propensity, and are shuffled within tenths of the log."
-    return (
+    clipped = abs(gain.mean - (gain.in_sample - gain.luck)) > 1e-9 * abs(gain.in_sample)
+    within = ", brought within its interval" if clipped else ""
+    gained = (
         f"The gain, {signed(gain.mean)}, is what the log shows, {signed(gain.in_sample)}, less "
-        f"luck, {signed(gain.luck)}: what the same backtest gains on {COPIES} shuffled copies of "
-        f"the log, in which no arm is better. The interval is of {COPIES} logs drawn again from "
-        "its rows. Plays count at their arms' means. A bootstrap of the log, not a causal claim: "
-        "as if rewards did not depend on when, where and for whom an arm was used. Of a log that "
-        "still grows, decide once, at a number of rows fixed beforehand."
-        f"{weighted if found.runs.rows.weights is not None else ''}"
+        f"luck, {signed(gain.luck)}{within}. Luck is what the same backtest gains on {COPIES} "
+        "shuffled copies of the log, in which no arm is better."
     )
+    meaning = (
+        f"The interval is of {COPIES} logs drawn again from its rows. Plays count at their arms' "
+        "means. A bootstrap of the log, not a causal claim: as if rewards did not depend on when, "
+        "where and for whom an arm was used. Of a log that still grows, decide once, at a number "
+        "of rows fixed beforehand."
+    )
+    return f"{gained} {meaning}{weighted if found.runs.rows.weights is not None else ''}"
 
 
 def _credit(found: Backtest) -> str:
