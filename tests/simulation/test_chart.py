@@ -86,6 +86,19 @@ def test_labels_are_the_users_and_stay_on_the_sheet(result):
         assert axes.get_tightbbox().x1 <= figure.bbox.x1
 
 
+@pytest.mark.parametrize("agents", [1, 2, 3, 5])
+def test_panels_are_of_one_width_and_leave_no_room_for_nobody(agents):
+    named = {f"agent {n}": sf.GenCB(sf.UCB1(3), FLOOR) for n in range(agents)}
+    figure = simulated(named, horizon=60, checkpoints="all").plot()
+    figure.canvas.draw()
+    widths = [axes.get_window_extent().width for axes in figure.axes]
+    assert len(widths) == agents + 2
+    assert min(widths) > 0.65 * max(widths)
+    for axes in figure.axes:
+        assert axes.get_tightbbox().x1 <= figure.bbox.x1
+        assert "other arms" not in " ".join(text.get_text() for text in axes.texts)
+
+
 class Rounds:
     """A policy of one's own."""
 

@@ -222,7 +222,9 @@ def label_ends(axes: Axes, labels: Sequence[tuple[float, str, Curve]], leading: 
     ordered = sorted(labels, key=lambda label: label[0])
     ends = [float(transform.transform((x_end, y))[1]) for y, _, _ in ordered]
     heights = [(1 + text.count("\n")) * leading * points for _, text, _ in ordered]
-    for (_, text, curve), end, pixel in zip(ordered, ends, _spread(ends, heights), strict=True):
+    bottom = float(axes.transAxes.transform((0, 0))[1]) - 0.4 * leading * points
+    places = _above(bottom, _spread(ends, heights), heights)  # the last tick's label is below
+    for (_, text, curve), end, pixel in zip(ordered, ends, places, strict=True):
         y = float(inverse.transform((0, pixel))[1])
         tip = float(inverse.transform((0, end))[1])
         axes.plot(
@@ -350,6 +352,19 @@ def _spread(wanted: list[float], heights: list[float]) -> list[float]:
             places.append(y + heights[number] / 2)
             y += heights[number]
     return places
+
+
+def _above(low: float, places: list[float], heights: list[float]) -> list[float]:
+    """Ascending places of boxes, moved up as far as it takes for none to begin below ``low``.
+
+    >>> _above(0, [-4.5, 5.5, 50.0], [10, 10, 10])
+    [5.0, 15.0, 50.0]
+    """
+    moved = []
+    for place, height in zip(places, heights, strict=True):
+        moved.append(max(place, low + height / 2))
+        low = moved[-1] + height / 2
+    return moved
 
 
 def _wrap(text: str, width: float, size: float) -> list[str]:

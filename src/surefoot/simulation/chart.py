@@ -23,6 +23,8 @@ PANELS = ("regret", "slack", "arms")
 _BINS = 20
 _NAMED = 6
 """Arms that have a colour of their own; the others share one."""
+_NOTHING = 1e-9
+"""What rounding leaves of a share."""
 _ACROSS = 3
 _HEIGHT = 3.3  # inches of a row
 _OTHERS, _DEFAULT = style.Curve(style.HAIR, "-"), style.Curve(style.QUIET, "-")
@@ -53,7 +55,7 @@ def draw(result: Result, panels: Sequence[str] = PANELS) -> Figure:
         kinds.append(("slack", ""))
     if "arms" in panels:
         kinds += [("arms", name) for name in curves]
-    across = min(_ACROSS, len(kinds))
+    across = 2 if len(kinds) == 4 else min(_ACROSS, len(kinds))
     rows = -(-len(kinds) // across)
     title = (
         f"{counted(len(curves), 'agent')}, {counted(len(result.runs), 'run')} of "
@@ -74,10 +76,13 @@ def draw(result: Result, panels: Sequence[str] = PANELS) -> Figure:
                 _slack(axes, result, {one: curves[one] for one in guarded})
             else:
                 _arms(axes, result, name, shares)
-        for spare in places[len(kinds) :]:
-            spare.remove()
+        spares = places[len(kinds) :]
+        for spare in spares:
+            spare.set_axis_off()
         for row in range(rows):
-            style.fit(places[row * across : (row + 1) * across][: len(kinds) - row * across])
+            style.fit(places[row * across : (row + 1) * across])
+        for spare in spares:
+            spare.remove()
         return figure
 
 
@@ -176,7 +181,7 @@ def _arms(axes: Axes, result: Result, name: str, shares: dict[str, Shares]) -> N
     bottom = np.zeros(len(mine.default))
     plays, ends = np.diff(mine.edges), []
     for words, share, curve in layers:
-        if not share.any():
+        if share.max() < _NOTHING:
             continue
         axes.stairs(
             bottom + share, mine.edges, baseline=bottom, fill=True, facecolor=curve.colour,
