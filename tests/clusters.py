@@ -48,7 +48,8 @@ class Processes:
 
     def client(self, *words):
         """Start Python with some words."""
-        return self._run([sys.executable, *words], stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE}
+        return self._run([sys.executable, *words], start_new_session=True, **pipes)
 
     def _start(self, kind, *words, python=(), **environ):
         fixed = ("--host", "127.0.0.1", "--no-dashboard")

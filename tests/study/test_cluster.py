@@ -1,3 +1,4 @@
+import os
 import re
 import signal
 import socket
@@ -242,7 +243,7 @@ def test_ctrl_c_on_a_cluster_of_this_machine_keeps_what_is_finished(tmp_path, wh
         words = ["study", *WORDS, "--out", str(out), "--cluster", "local", "--workers", "1"]
         client = processes.client("-c", command, *words, "--shard", "1/1")
         soon(lambda: len(parts(out)) > 2)
-        client.send_signal(signal.SIGINT)
+        os.killpg(client.pid, signal.SIGINT)  # as a terminal does, to the workers too
         _, said = client.communicate(timeout=60)
         assert client.returncode == 130, said
         assert "runs are finished and kept in" in said

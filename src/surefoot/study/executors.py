@@ -317,7 +317,8 @@ def _client(address: str, workers: int | None) -> Iterator[Any]:
         dask.config.set(settings),
         distributed.LocalCluster(
             n_workers=count, threads_per_worker=1, processes=True, host="127.0.0.1",
-            dashboard_address=None, worker_dashboard_address=None, silence_logs=False,
+            dashboard_address=None, worker_dashboard_address=None, silence_logs=logging.CRITICAL,
+            preload=["surefoot.study.workers"],
         ) as cluster,
         distributed.Client(cluster, set_as_default=False) as client,
     ):  # fmt: skip

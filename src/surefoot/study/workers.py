@@ -41,6 +41,11 @@ def begin(flag: Any) -> None:
     _FLAG[:] = [flag]
 
 
+def dask_setup(worker: object) -> None:
+    """Begin a process of a cluster on this machine: dask calls it, by this name."""
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in ``begin``
+
+
 def in_process(work: Work, task: JsonObject) -> JsonObject:
     """Carry out a task in a spawned process."""
     return _placed(work, task, lambda: bool(_FLAG[0].value))
