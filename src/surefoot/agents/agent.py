@@ -88,6 +88,7 @@ class Agent(Evidence, Changing):
         self.tally = Tally(self.books.low, self.books.high)
         if self.holdout:
             self.tally.gain = Gain(self.books.low, self.books.high)
+        self.tally.plain = bool(self.labels) and not self.holdout
         self.open_plays: dict[int, tuple[Play, Any]] = {}
         """The plays given out and not closed yet, each with its context."""
         self.counts_open = counts_open(policy)
@@ -298,13 +299,10 @@ class Agent(Evidence, Changing):
                 self.tell(self.policy.update, action, learned, context)
                 if self.earned is not None:
                     self.earned.booked(given.index, books, number)
-            noted = tally.untold if reward is None else tally.log
-            noted.append(given)
             del self.open_plays[number]
             if self.counts_open:
                 open_plays.closed(self, number, given, context)
-            if len(noted) >= tally.limit:
-                tally.fold(self)
+            tally.note(self, given, reward is not None)
         return outcome
 
     def _super_arm(

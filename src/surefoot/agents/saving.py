@@ -272,7 +272,9 @@ def go_on(agent: Agent, body: JsonObject) -> None:
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
     if "tally" in body:
+        plain = agent.tally.plain
         agent.tally = Tally.restored(body["tally"])
+        agent.tally.plain = plain and agent.tally.picked is None
     else:  # saved before it was kept: it counts from here
         agent.tally.since = agent.books.plays.next_id
     if agent.counts_open:

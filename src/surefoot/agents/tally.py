@@ -33,7 +33,7 @@ LAST = 1_000
 """The plays that ``ArmStanding.share`` is of."""
 LIMIT, MOST = 1_024, 50_000
 """How many reports are noted before they are taken in; more where more plays are open."""
-DISTINCT = 2_048
+DISTINCT = 8_192
 """How many different rewards are counted before they are multiplied into the sequences."""
 BEHIND = 4_096
 """How many closed plays may wait behind an open one, and 4 more for each that is open."""
@@ -99,6 +99,12 @@ class Tally:
         self.low, self.high = low, high
         self.since = 0
         """The first play that feeds the sequences: they begin anew when the range changes."""
+        self.plain = False
+        """Whether ids and arms are all that must be noted: plays that were kept would be work for
+        Python's garbage collection."""
+        self.told: tuple[list[int], list[int]] = [], []
+        self.mute: tuple[list[int], list[int]] = [], []
+        """Then the ids and arms of what was told, and of default plays reported without reward."""
         self.log: list[Play] = []
         """Plays that were told, not taken in yet."""
         self.untold: list[Play] = []
@@ -126,8 +132,22 @@ class Tally:
         """A play was given a context, some arms only, or a default of its own."""
         if self.picked is None:
             self.fold(agent)  # what was told before was picked by nothing
+            self.plain = False
             given = CONTEXTS if context is not None else ALLOWED if allowed is not None else None
             self.picked = given or DEFAULTS
+
+    def note(self, agent: Agent, play: Play, told: bool) -> None:
+        """A play was reported, and is open no longer."""
+        noted: list[Any]
+        if self.plain:
+            noted, places = self.told if told else self.mute
+            noted.append(play.id)
+            places.append(play.index)
+        else:
+            noted = self.log if told else self.untold
+            noted.append(play)
+        if len(noted) >= self.limit:
+            self.fold(agent)
 
     def lose(self, agent: Agent, play: Play, again: bool = True) -> None:
         """A play expired; ``again``: whether it stays open, else ``late`` tells what it paid."""
@@ -155,23 +175,24 @@ class Tally:
         """A play was void, or the default was played in its place."""
         self.lost.discard(play.id)
         if play.index < 0 and not void:
-            self.untold.append(play)
+            if self.plain:
+                self.mute[0].append(play.id)
+                self.mute[1].append(play.index)
+            else:
+                self.untold.append(play)
         elif self.gain is not None and not void:
             self.ended_plays.append(play)
 
     def fold(self, agent: Agent) -> None:
         """Take in what was noted."""
-        log, plays = self.log + self.untold, agent.books.plays
-        numbers = list(map(itemgetter(0), log))
-        if self.picked is None and agent.labels:
-            places = list(map(itemgetter(2), log))
+        plays = agent.books.plays
+        if self.plain:
+            (numbers, places), (mute, silent) = self.told, self.mute
+            paid = plays.rewards(numbers) + [None] * len(mute)
+            numbers, places = numbers + mute, places + silent
+            self.told, self.mute = ([], []), ([], [])
         else:
-            places = [self._place(agent, play) for play in log]
-        paid = plays.rewards(numbers[: len(self.log)]) + [None] * len(self.untold)
-        if self.gain is not None:
-            self._measure(agent, self.gain, zip(log, paid, strict=True))
-        self.log.clear()
-        self.untold.clear()
+            numbers, places, paid = self._of_plays(agent)
         if numbers:
             self.recent.append((numbers, places))
         bound = plays.next_id - LAST
@@ -190,6 +211,19 @@ class Tally:
         rows += [gain.row(play, x) for play, x in noted if play.id not in self.lost]
         self.ended_plays.clear()
         gain.take(rows, waiting(agent, self.lost), BEHIND + 4 * len(agent.open_plays))
+
+    def _of_plays(self, agent: Agent) -> tuple[list[int], list[int], list[int | None]]:
+        """Ids, arms and rewards of the plays that were noted."""
+        log = self.log + self.untold
+        numbers = [play.id for play in log]
+        places = [self._place(agent, play) for play in log]
+        told = agent.books.plays.rewards(numbers[: len(self.log)])
+        paid = told + [None] * len(self.untold)
+        self.log.clear()
+        self.untold.clear()
+        if self.gain is not None:
+            self._measure(agent, self.gain, zip(log, paid, strict=True))
+        return numbers, places, paid
 
     def _place(self, agent: Agent, play: Play) -> int:
         """The arm's number; the default's where something else may have picked it is another."""
