@@ -44,6 +44,8 @@ def begin(flag: Any) -> None:
 def dask_setup(worker: object) -> None:
     """Begin a process of a cluster on this machine: dask calls it, by this name."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in ``begin``
+    if hasattr(os, "setpgid"):  # polars would see it nevertheless, and dask print what it raises
+        os.setpgid(0, 0)
 
 
 def in_process(work: Work, task: JsonObject) -> JsonObject:
