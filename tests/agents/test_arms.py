@@ -291,3 +291,12 @@ def test_feeding_on_arrival_would_leave_the_mean_out() -> None:
             if t == 75:
                 assert row.told > 40
                 assert row.mean == 0.0  # what was told so far says nothing
+
+
+def test_a_play_that_was_open_when_the_range_changed_is_still_open() -> None:
+    agent = sf.GenCB(sf.LinUCB(np.eye(3)), FLOOR, seed=0)
+    play = agent.select()
+    agent.change(reward_range=(0, 2))
+    assert [(row.plays, row.open) for row in agent.arms() if row.plays] == [(1, 1)]
+    agent.update(play, reward=1)
+    assert [(row.plays, row.told) for row in agent.arms() if row.plays] == [(1, 1)]

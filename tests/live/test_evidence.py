@@ -288,6 +288,7 @@ def test_plays_of_an_old_holdout_that_a_worker_enters_later_are_not_counted(tmp_
     other = Live(None, store)
     other.change(holdout=0.5)
     live.flush()
+    assert sum(row.open for row in other.arms()) == 6
     for play in plays:
         live.update(play, 1)
     live.flush()

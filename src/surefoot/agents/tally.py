@@ -376,7 +376,11 @@ class _View:
     def __init__(self, tally: Tally, agent: Agent, delta: Fraction) -> None:
         self.tally, self.agent, self.delta = tally, agent, delta
         self.counts = tally.by_arm()
-        self.heads = Counter(max(place, DEFAULT) for _, place in tally._heads(agent))
+        self.waits = Counter(
+            max(tally._place(agent, play), DEFAULT)
+            for number, (play, _) in agent.open_plays.items()
+            if number not in tally.lost
+        )
         bound = agent.books.plays.next_id - LAST
         made = tally.last(agent)
         for number, (play, _) in agent.open_plays.items():
@@ -393,7 +397,7 @@ class _View:
         if why is None:
             below, above = self._sequence(place).ends(self.delta / 2, self.delta / 2)
             low, high = float(below * unit), float(above * unit)
-        waits = self.heads[place]
+        waits = self.waits[place]
         return ArmStanding(
             label, paid.told + paid.lost + waits, waits, paid.told, mean,
             window[place] / (window.total() or 1), low, high, why,

@@ -84,6 +84,7 @@ class Setup:
         self.competes = False if self.policy == "dice" else rng.choice((False, False, True))
         self.shadow = rng.random() < 0.05
         self.seed = rng.randrange(1000)
+        self.holdout = ("0.2", None, None)[self.seed % 3]
         self.arms, self.fewer = 2, False
         """How many arms there ever were, and whether one was removed."""
         self.opened = dict(vars(self))
@@ -113,7 +114,8 @@ class Setup:
             Decimal(said["reserve"]), self.places, against, target,
         )  # fmt: skip
         policy: Any = {"ucb1": UCB1, "klucb": KLUCB, "dice": Dice}[self.policy](n_arms)
-        return GenCB(policy, floor, self.seed, self.competes)
+        holdout = None if self.holdout is None else Decimal(self.holdout)
+        return GenCB(policy, floor, self.seed, self.competes, holdout=holdout)
 
     def change(self, rng: random.Random) -> dict[str, Any]:
         """Settings that another moment brings, for ``Live.change``; call ``took`` if they came."""

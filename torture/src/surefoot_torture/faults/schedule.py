@@ -19,6 +19,7 @@ from surefoot.live.entries import exported
 from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore, Store
 from surefoot.verifier import verify
+from surefoot_torture.faults.arms import Counted
 from surefoot_torture.faults.audit import Audit
 from surefoot_torture.faults.plan import Setup, planned
 from surefoot_torture.faults.store import Faulty
@@ -162,8 +163,13 @@ def _compare(world: World, setup: Setup) -> None:
         first = first or state
         if state != first:
             world.judge.wrong("broken", f"the agent {name} is another: {state} != {first}")
+    live = agents["from zero"]
+    if not live.degraded:
+        entries = world.inner.entries(world.account)
+        for what in Counted(entries, setup.name).wrong(live.arms(), world.judge.places):
+            world.judge.wrong("wrong", f"of {setup.name} {what}")
     if setup.policy != "dice":
-        _learned(world, setup, agents["from zero"])
+        _learned(world, setup, live)
 
 
 ENDS = ("outcome.settled", "outcome.expired", "outcome.as_default", "decision.voided")
