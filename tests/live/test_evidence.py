@@ -170,39 +170,55 @@ def test_under_leases_too_after_deaths_and_with_plays_that_come_late(tmp_path):
     is_twin(lives[0], store)
 
 
+def crashed(store, account):
+    """A short life of two workers, each of which is opened again after a failure of the store."""
+    lives = [None, None]
+
+    def step(visit):
+        at, own = visit % 2, f"{account}-{visit}"
+        lives[at] = lives[at] or Live(agent(), store, account, holdout=0.3)
+        lives[at].select(id=own)
+        if visit % 4 < 3:
+            lives[at].update(own, visit // 2 % 2)
+        if visit == 6:
+            lives[at].change(alpha=0.2)
+
+    for visit in range(10):
+        while True:
+            try:
+                step(visit)
+                break
+            except StoreUnavailable:
+                lives[visit % 2] = None
+    return lives
+
+
+def survives(inner, kept):
+    calm = Faulty(inner)
+    crashed(calm, "calm")
+    for commit in range(1, calm.commits + 1):
+        store = Faulty(inner)
+        store.break_at(commit, kept)
+        lives = crashed(store, f"{kept}{commit}")
+        store.heal()
+        assert rows(lives[0]) == rows(lives[1]) == rows(Live(None, inner, lives[0].name))
+        assert lives[0].uplift() == lives[1].uplift()
+        is_twin(lives[0], inner)
+        agrees(lives[0], list(inner.entries(lives[0].name)))
+
+
 @pytest.mark.parametrize("kept", [False, True])
 def test_after_a_crash_at_any_write_it_is_what_the_entries_say(kept, monkeypatch):
     monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 7)
+    survives(MemoryStore(), kept)
 
-    def run(store):
-        one = None
-        for visit in range(10):
 
-            def step(visit=visit):
-                nonlocal one
-                one = one or Live(agent(), store, holdout=0.3)
-                one.select(id=f"v-{visit}")
-                if visit % 4 < 3:
-                    one.update(f"v-{visit}", visit % 2)
-                if visit == 6:
-                    one.change(holdout=0.4)
-
-            while True:
-                try:
-                    step()
-                    break
-                except StoreUnavailable:
-                    one = None
-        return one, store.commits
-
-    calm, commits = run(Faulty(MemoryStore()))
-    for commit in range(1, commits + 1):
-        store = Faulty(MemoryStore())
-        store.break_at(commit, kept)
-        live, _ = run(store)
-        assert rows(live) == rows(calm)
-        assert live.uplift() == calm.uplift()
-        is_twin(live, store)
+@pytest.mark.slow
+@pytest.mark.parametrize("kept", [False, True])
+def test_after_a_crash_of_a_database_too(kept, address, monkeypatch):  # noqa: F811
+    monkeypatch.setattr(engine, "SNAPSHOT_EVERY", 7)
+    with open_store(address) as store:
+        survives(store, kept)
 
 
 def test_a_snapshot_of_an_earlier_release_is_filled_in_from_the_ledger():
@@ -362,6 +378,17 @@ def test_what_is_kept_is_bounded_by_open_plays_and_arms(monkeypatch):
     assert sizes[2] < 1.3 * sizes[0] < 30_000
     held = live._engine.fold.evidence
     assert not held._open
+
+
+def test_in_shadow_nothing_is_gained_and_all_of_it_is_sure():
+    store = MemoryStore()
+    live = Live(agent(), store, shadow=True, holdout=0.3)
+    for visit in range(40):
+        live.update(live.select(), visit % 4 > 0)
+    assert {entry.payload.get("propensity", "1.0") for entry in store.entries("default")} == {"1.0"}
+    found = live.uplift()
+    assert (found.plays, found.sure, found.mean) == (40, 40, 0)
+    assert live.arms()[-1].told == 40
 
 
 @pytest.mark.parametrize("delta", [0, 1, -1, "much"])

@@ -29,6 +29,8 @@ EVERY = 128
 _REASONS: dict[str, Reason] = {reason.value: reason for reason in Reason}
 """Of the others, which only a live agent has, none lets anything pick the play: as PAUSED."""
 
+_EXPLORES = Reason.SLACK_OK
+
 
 class Made(NamedTuple):
     """A play as far as a ``Tally`` asks; what it finds by place is where ``Play`` has it."""
@@ -141,12 +143,11 @@ class Evidence:
         terms, value, high = self._terms, payload["value"], payload.get("upper")
         if terms.value != value or terms.high != high:
             terms = self._terms = Terms(value, 0, 0, 0, high)
-        chance = payload.get("propensity")
-        play = made(Made, (
-            number, _REASONS.get(payload["reason"], Reason.PAUSED), index,
-            None if chance is None else float(chance), terms,
-        ))  # fmt: skip
-        self._open[entry.play] = play
+        reason, chance = _EXPLORES, None  # nobody asks more of an exploration
+        if index < 0:
+            reason, text = _REASONS.get(payload["reason"], Reason.PAUSED), payload.get("propensity")
+            chance = None if text is None else float(text)
+        self._open[entry.play] = made(Made, (number, reason, index, chance, terms))
         if index >= 0 and type(payload["arm"]) is dict:
             self.single = self.single and from_json(payload["arm"]) in self.labels
         if self.tally.picked is None and (request := payload.get("request", BARE)) != BARE:

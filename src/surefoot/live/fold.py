@@ -159,6 +159,8 @@ class Fold:
         settings = self.settings
         window = settings.reward_window
         fixed: JsonObject = {"deadline": None if window is None else now + window}
+        if settings.shadow:  # then the default is certain, whatever was drawn
+            play = play._replace(propensity=1.0)
         if play.index < 0:
             if play.reason is Reason.DEFAULT_BEST:
                 fixed["chosen"] = True
@@ -167,7 +169,7 @@ class Fold:
             return "decision.defaulted", decision_payload(play, asked, allowed, fixed)
         if settings.shadow:
             fixed["shadow"] = sealed_json(play.arm, "arm")
-            watched = play._replace(arm=None, index=-1, propensity=1.0)
+            watched = play._replace(arm=None, index=-1)
             payload = decision_payload(watched, asked, allowed, fixed)
             return "decision.defaulted", {**payload, "reason": SHADOW}
         books = self.books

@@ -13,6 +13,7 @@ from surefoot.live.entries import Entry, exported
 from surefoot.live.ids import public_id
 from surefoot.live.store import open_store
 from surefoot.verifier import verify
+from surefoot_torture.faults.arms import Counted
 from surefoot_torture.processes.children import opened, read
 
 _EXPIRED = "outcome.expired", "default.expired"
@@ -167,6 +168,7 @@ def audit(
         problems = [f"degraded: {live.degraded}"] if live.degraded else []
         stated = live.account
         said = [Fraction(amount) for amount in (stated.slack, stated.held, stated.reserve)]
+        problems += Counted(entries, name).wrong(live.arms(), row.places)
         if journal is not None:
             live.close()
     problems += found(row, entries, told, said)
