@@ -18,10 +18,10 @@ from bench_engine import machine, table
 
 from surefoot.simulation.result import Result
 from surefoot.simulation.runner import choose, run_all
-from surefoot.study.better import Better
-from surefoot.study.better_findings import geometric
+from surefoot.study.better.findings import geometric
+from surefoot.study.better.rivals import NAMED, PRINTED, of_role
+from surefoot.study.better.runs import Better
 from surefoot.study.numbers import Array
-from surefoot.study.rivals import NAMED, PRINTED, of_role
 from surefoot.study.runs import key
 
 SEED, RUNS, DRAWS = 20261202, {"cmab": 2000, "mv": 1000}, 2000

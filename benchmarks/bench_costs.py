@@ -26,10 +26,10 @@ import surefoot as sf
 from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose, compile_ahead
 from surefoot.study.panel import Panel
-from surefoot.study.parts import Part
 from surefoot.study.problems import MAIN
-from surefoot.study.results import Store
-from surefoot.study.rows import schema
+from surefoot.study.results.parts import Part
+from surefoot.study.results.rows import schema
+from surefoot.study.results.store import Store
 from surefoot.study.runs import checkpoints, joint_plan
 from surefoot.study.sweep import Sweep, read
 

@@ -14,7 +14,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import surefoot as sf
-from surefoot.study.rivals import PRINTED, guarded, of_role, rivals
+from surefoot.study.better.rivals import PRINTED, guarded, of_role, rivals
 from surefoot.study.sweep import read
 
 INSTANCES = range(100, 116)

@@ -28,8 +28,8 @@ from bench_engine import machine, table
 
 from surefoot.simulation import loop, stages
 from surefoot.simulation.runner import choose, compile_ahead
-from surefoot.study import open_runs
-from surefoot.study.open_runs import OpenRun, open_file, unpacked
+from surefoot.study.results import open_runs
+from surefoot.study.results.open_runs import OpenRun, open_file, unpacked
 from surefoot.study.runs import joint_plan
 from surefoot.study.sweep import read
 

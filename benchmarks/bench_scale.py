@@ -26,15 +26,15 @@ import numpy as np
 from bench_engine import machine, table
 
 from surefoot.simulation.runner import choose, compile_ahead
-from surefoot.study import tasks
-from surefoot.study.executors import Cluster
 from surefoot.study.experiment import run_study
 from surefoot.study.problems import MAIN
-from surefoot.study.results import Store
-from surefoot.study.rows import axes_of
-from surefoot.study.rows import table as rows_of
+from surefoot.study.results.rows import axes_of
+from surefoot.study.results.rows import table as rows_of
+from surefoot.study.results.store import Store
 from surefoot.study.runs import joint_plan
-from surefoot.study.schedule import Job, drive
+from surefoot.study.scheduling import tasks
+from surefoot.study.scheduling.executors import Cluster
+from surefoot.study.scheduling.schedule import Job, drive
 from surefoot.study.sweep import Sweep, read
 
 WORKERS, HAND = 2, "--by-hand"

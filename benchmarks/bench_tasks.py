@@ -22,10 +22,10 @@ from bench_engine import machine, table
 
 from surefoot.simulation import Plan
 from surefoot.study.problems import MAIN
-from surefoot.study.results import Store
+from surefoot.study.results.store import Store
 from surefoot.study.runs import checkpoints
+from surefoot.study.scheduling.tasks import carry_out, cut
 from surefoot.study.sweep import Sweep, read
-from surefoot.study.tasks import carry_out, cut
 
 SIZES, TASKS, HORIZON = (1, 10, 100), 4, 10_000
 

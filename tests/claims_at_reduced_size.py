@@ -5,10 +5,10 @@ import polars as pl
 from surefoot.simulation.compiled import PLAIN
 from surefoot.simulation.runner import choose
 from surefoot.study import runs as of_panels
-from surefoot.study.findings import claims
-from surefoot.study.panel_runs import PanelRuns
 from surefoot.study.problems import MAIN
-from surefoot.study.rows import axes_of, table
+from surefoot.study.report.findings import claims
+from surefoot.study.report.panel_runs import PanelRuns
+from surefoot.study.results.rows import axes_of, table
 from surefoot.study.sweep import Sweep, read
 
 

@@ -7,7 +7,7 @@ import socket
 import time
 from pathlib import Path
 
-from surefoot.study.schedule import Job
+from surefoot.study.scheduling.schedule import Job
 
 
 def job(folder, name="a", runs=10, seconds=0.0, panels=1, kind=None, foreign=False, **when):

@@ -2,9 +2,9 @@
 
 import polars as pl
 
-from surefoot.study.parts import Part
-from surefoot.study.rows import schema
-from surefoot.study.sealed import put
+from surefoot.study.results.parts import Part
+from surefoot.study.results.rows import schema
+from surefoot.study.results.sealed import put
 
 
 def rows(store, cell, first, last, t=(1, 2), slack=0.0):

@@ -69,7 +69,7 @@ _HOMES = {
     "mv_cucb": "surefoot.agents",
     "read_log": "surefoot.study.logs.log",
     "recommend": "surefoot.choosing",
-    "run_study": "surefoot.study.running",
+    "run_study": "surefoot.study.run_study",
     "simulate": "surefoot.simulation",
     "warmup": "surefoot._warmup",
 }
@@ -206,7 +206,7 @@ if TYPE_CHECKING:
     from surefoot.simulation import Result, simulate
     from surefoot.study.logs.backtest import Backtest, backtest
     from surefoot.study.logs.log import Log, read_log
-    from surefoot.study.running import run_study
+    from surefoot.study.run_study import run_study
 
 
 def __getattr__(name: str) -> Any:

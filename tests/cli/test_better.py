@@ -6,7 +6,7 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
-from surefoot.study.better import BetterRuns
+from surefoot.study.better.runs import BetterRuns
 
 SMALL = ["--problem", "clb", "--runs", 2, "--horizon", 60, "--instances", 1, "--workers", 1]
 

@@ -13,7 +13,7 @@ def compare(tmp_path, capsys, monkeypatch):
     """Run ``surefoot compare`` in an empty folder, of our policies alone: code, stdout, stderr."""
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
-    monkeypatch.setattr("surefoot.study.peers.find_spec", lambda module: None)
+    monkeypatch.setattr("surefoot.study.compare.peers.find_spec", lambda module: None)
     monkeypatch.setattr("surefoot.study.experiment.draw_comparison", lambda *asked: [])
 
     def run(*words):

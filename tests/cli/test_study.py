@@ -11,8 +11,8 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
-from surefoot.study.parts import parts_in
 from surefoot.study.problems import MAIN
+from surefoot.study.results.parts import parts_in
 from surefoot.study.sweep import read
 
 SMALL = ["--k", "3", "--horizon", "400", "--runs", "2"]
@@ -29,7 +29,7 @@ def command(problem, *words):
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
     """Figures take most of the time of a small study; ``made`` comes before this and has them."""
-    monkeypatch.setattr("surefoot.study.publish._draw", lambda *_, **__: [])
+    monkeypatch.setattr("surefoot.study.report.publish._draw", lambda *_, **__: [])
 
 
 @pytest.fixture(scope="module")

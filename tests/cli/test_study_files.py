@@ -7,8 +7,8 @@ from lab import ENVIRONMENTS, POLICIES
 from surefoot.cli import app
 from surefoot.study import forecast
 from surefoot.study.problems import MAIN
-from surefoot.study.study_file import read_study
 from surefoot.study.sweep import paper, read
+from surefoot.study.toml.study_file import read_study
 
 SMALL = """\
 problem = "cmab"
@@ -27,7 +27,7 @@ def study(*words):
 
 @pytest.fixture(autouse=True)
 def no_figures(monkeypatch):
-    monkeypatch.setattr("surefoot.study.publish._draw", lambda *_, **__: [])
+    monkeypatch.setattr("surefoot.study.report.publish._draw", lambda *_, **__: [])
 
 
 @pytest.fixture

@@ -5,13 +5,14 @@ import polars as pl
 import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
-from surefoot.study import files, publish
+from surefoot.study import files
 from surefoot.study.experiment import claim, run_study, write, write_study
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.subject import Subject
 from surefoot.study.problems import MAIN
-from surefoot.study.results import Store
+from surefoot.study.report import publish
+from surefoot.study.results.store import Store
 from surefoot.study.runs import checkpoints
 from surefoot.study.sweep import Sweep, read
 

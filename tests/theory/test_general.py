@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 
 from surefoot.errors import InvalidInput
-from surefoot.study import default_plays
+from surefoot.study.report import default_plays
 from surefoot.theory import general
 
 

@@ -6,7 +6,7 @@ from surefoot import theory
 from surefoot.study.logs import self_funding
 
 OLD = [
-    ("default_plays.predicted", "surefoot.study.default_plays"),
+    ("default_plays.predicted", "surefoot.study.report.default_plays"),
     ("default_plays.at_most", "surefoot.theory.general"),
     ("self_funding.first_exploration", "surefoot.study.logs.self_funding"),
     ("sequential.Shortfall", "surefoot.live.shortfall"),

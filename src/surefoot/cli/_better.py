@@ -77,7 +77,7 @@ def better(
     panels of a problem. The same command goes on, and so does one with
     another --runs, --problem or --instances.
     """
-    from surefoot.study.better import Better, BetterRuns
+    from surefoot.study.better.runs import Better, BetterRuns
     from surefoot.study.experiment import write_better
     from surefoot.study.files import to_json
 
@@ -102,8 +102,8 @@ def _show(summary: JsonObject, out: Path) -> None:
     """The verdicts, and a table for each problem and for the fresh instances of each d."""
     from rich.console import Console
 
-    from surefoot.study.better_findings import Share, said
-    from surefoot.study.better_pages import place
+    from surefoot.study.better.findings import Share, said
+    from surefoot.study.better.pages import place
     from surefoot.study.verdict import EACH, tally
 
     if not summary["families"]:

@@ -13,7 +13,7 @@ from surefoot.cli._commands import AsJson, Overwrite, Seed, Workers
 from surefoot.cli._terminal import carry_out, echo_json, show_found, table_of
 
 if TYPE_CHECKING:
-    from surefoot.study.compare import ComparisonFindings
+    from surefoot.study.compare.compare import ComparisonFindings
 
 
 class CaseName(StrEnum):
@@ -61,7 +61,7 @@ def compare(
       surefoot compare --case atlanta --runs 50
           where the default is the best arm: exploring can only cost
     """
-    from surefoot.study.compare import Comparison, ComparisonFindings
+    from surefoot.study.compare.compare import Comparison, ComparisonFindings
     from surefoot.study.files import to_json
 
     cases = [one.value for one in case or (CaseName.PAPER, CaseName.CHICAGO)]

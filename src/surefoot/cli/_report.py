@@ -38,11 +38,11 @@ def report(
       surefoot study report out/sweep --json
           the summary on stdout, for a script
     """
-    from surefoot.study.compaction import compact
     from surefoot.study.files import require, to_json
-    from surefoot.study.manifest import read
-    from surefoot.study.publish import publish
-    from surefoot.study.results import Runs
+    from surefoot.study.report.publish import publish
+    from surefoot.study.results.compaction import compact
+    from surefoot.study.results.manifest import read
+    from surefoot.study.results.store import Runs
 
     require("numba", "polars", "matplotlib")
     runs = Runs.of(out)

@@ -186,7 +186,7 @@ def _with_fields(problem: str) -> Callable[..., None]:
         as_json: AsJson = False,
         **changes: Any,
     ) -> None:
-        from surefoot.study.results import asked_for
+        from surefoot.study.results.store import asked_for
         from surefoot.study.sweep import Sweep, paper
 
         sweep = Sweep.of(*paper()) if problem == ALL else Sweep.of(usual)

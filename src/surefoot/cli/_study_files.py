@@ -63,7 +63,7 @@ def run(
       surefoot study run mine.toml --resume --runs 100 --out out/mine
           more runs of the same study
     """
-    from surefoot.study.study_file import read_study
+    from surefoot.study.toml.study_file import read_study
 
     sweep = read_study(file, horizon=horizon, runs=runs, seed=seed)
     folder = Path("out") / file.stem if out is None else out
@@ -86,7 +86,7 @@ def new(
       surefoot study new > mine.toml
       surefoot study new own > shop.toml
     """
-    from surefoot.study.template import template
+    from surefoot.study.toml.template import template
 
     echo(template(problem).rstrip())
 
@@ -102,7 +102,7 @@ def show(
       surefoot study show cmab-K72-alpha0.1 > cmab.toml
     """
     from surefoot.study.sweep import paper
-    from surefoot.study.template import shipped
+    from surefoot.study.toml.template import shipped
 
     if name is None:
         for panel in paper():

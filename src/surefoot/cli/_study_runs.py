@@ -24,8 +24,8 @@ from surefoot.cli._terminal import (
 
 if TYPE_CHECKING:
     from surefoot.study.forecast import Forecast
-    from surefoot.study.results import Store
-    from surefoot.study.schedule import Shard
+    from surefoot.study.results.store import Store
+    from surefoot.study.scheduling.schedule import Shard
     from surefoot.study.sweep import Sweep
 
 Out = Annotated[Path, typer.Option(help="Folder for all that is written.")]
@@ -80,11 +80,11 @@ class Asked(NamedTuple):
 
 def carry_through(sweep: Sweep, asked: Asked) -> None:
     """Do the runs of a study that are missing, draw and tell what all of them show."""
-    from surefoot.study.executors import crew_of
     from surefoot.study.experiment import run_study, write_study
     from surefoot.study.files import probe, to_json
-    from surefoot.study.results import Store
-    from surefoot.study.schedule import Shard
+    from surefoot.study.results.store import Store
+    from surefoot.study.scheduling.executors import crew_of
+    from surefoot.study.scheduling.schedule import Shard
 
     out = asked.out
     shard = Shard.asked(asked.shard, overwrite=asked.overwrite)

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
     from rich.table import Table
 
-    from surefoot.study.compare import Comparison, ComparisonFindings
+    from surefoot.study.compare.compare import Comparison, ComparisonFindings
     from surefoot.study.logs.backtest import Backtest
     from surefoot.study.logs.backtest_runs import BacktestRuns
     from surefoot.study.logs.outlook import Outlook, OutlookFindings

@@ -1,7 +1,7 @@
 """The paper's problems as studies, backtests of a log, and outlooks before going live.
 
-All three go the same way, a file for each step: inputs (``panel``, ``problems``, ``sweep``;
-``logs``), ``runs``, ``results`` on disk, what is found (``findings`` of a panel;
-``logs.backtest`` and ``logs.outlook`` have their own), ``figures`` or ``charts``, ``report``.
-``experiment`` joins the steps.
+A study goes from ``panel``, ``problems`` and ``sweep`` (or ``toml``, what a user writes), by tasks
+(``scheduling``), to ``results`` on disk, and from those alone to figures and pages (``report``).
+``runs`` is what fits in memory: ``logs`` for backtests and outlooks, ``better`` and ``compare``.
+``experiment`` joins the steps; ``run_study`` is ``sf.run_study``.
 """

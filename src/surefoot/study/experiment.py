@@ -10,11 +10,12 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.runner import choose, compile_ahead, kind_of, warm
-from surefoot.study import better_findings, better_pages, files, open_runs
-from surefoot.study.better import BetterRuns
-from surefoot.study.compare import Comparison, ComparisonFindings
-from surefoot.study.compare_chart import draw_comparison
-from surefoot.study.executors import Crew, Local
+from surefoot.study import files
+from surefoot.study.better import findings as better_findings
+from surefoot.study.better import pages as better_pages
+from surefoot.study.better.runs import BetterRuns
+from surefoot.study.compare.chart import draw_comparison
+from surefoot.study.compare.compare import Comparison, ComparisonFindings
 from surefoot.study.files import require, to_json, uninterrupted, write_json
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_chart import draw_backtest
@@ -22,14 +23,16 @@ from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.outlook import Outlook, OutlookFindings
 from surefoot.study.logs.outlook_chart import draw_outlook
 from surefoot.study.logs.rejection_backtest import RejectionBacktest, RejectionRuns
-from surefoot.study.manifest import MANIFEST
 from surefoot.study.panel import Panel
-from surefoot.study.parts import of_shard
-from surefoot.study.publish import publish
-from surefoot.study.results import Store
+from surefoot.study.report.publish import publish
+from surefoot.study.results import open_runs
+from surefoot.study.results.manifest import MANIFEST
+from surefoot.study.results.parts import of_shard
+from surefoot.study.results.sealed import put
+from surefoot.study.results.store import Store
 from surefoot.study.runs import Step, joint_plan
-from surefoot.study.schedule import WHOLE, Job, Shard, drive, weight
-from surefoot.study.sealed import put
+from surefoot.study.scheduling.executors import Crew, Local
+from surefoot.study.scheduling.schedule import WHOLE, Job, Shard, drive, weight
 
 
 def run_study(

@@ -1,0 +1,1 @@
+"""``surefoot compare``: policies of other libraries and ours, unguarded and guarded."""

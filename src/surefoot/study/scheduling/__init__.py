@@ -1,0 +1,1 @@
+"""Tasks, who carries them out, and in what order."""

@@ -1,0 +1,206 @@
+"""A task: some runs of a group of panels, to be done by any worker, any number of times.
+
+It is JSON. ``folder``: of the study; ``panels``: some of one group, each as its settings with its
+``cell`` and what that was made from; ``first`` and ``last``: its runs; ``axes``: the columns of the
+study. What is on disk already is not done again, and a part appears when it is whole, so a task
+may be lost, done twice or come late.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import socket
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from datetime import UTC, datetime
+from functools import lru_cache
+from pathlib import Path
+from time import perf_counter
+from typing import TYPE_CHECKING, NamedTuple
+
+from surefoot._types import JsonObject
+from surefoot.errors import InvalidInput, StoreUnavailable
+from surefoot.simulation import Plan
+from surefoot.simulation.runner import choose
+from surefoot.study.files import uninterrupted
+from surefoot.study.panel import Panel
+from surefoot.study.results import cells, open_runs, parts
+from surefoot.study.results.manifest import LOG, MANIFEST, holds, processor
+from surefoot.study.results.open_runs import OpenRun
+from surefoot.study.results.parts import Part
+from surefoot.study.results.rows import table
+from surefoot.study.results.sealed import put
+from surefoot.study.runs import Traces, joint_plan
+from surefoot.study.sweep import panel_of
+
+if TYPE_CHECKING:
+    import polars as pl
+
+MOST_BYTES = 64 << 20
+"""Traces of so many bytes are kept before a part is written, so that memory does not grow."""
+
+
+class Group(NamedTuple):
+    """What a worker makes of a task's panels."""
+
+    panels: list[Panel]
+    told: list[JsonObject]
+    """Of each panel what ``told_of`` says here."""
+    plan: Plan
+
+
+def task_of(
+    folder: Path, told: Sequence[JsonObject], runs: range, axes: Mapping[str, str]
+) -> JsonObject:
+    """The task of some runs of panels that differ in alpha only; ``told``: as ``told_of`` says."""
+    return {
+        "folder": str(folder.absolute()),
+        "panels": list(told),
+        "first": runs.start,
+        "last": runs.stop - 1,
+        "axes": dict(axes),
+    }
+
+
+def told_of(panels: Iterable[Panel]) -> list[JsonObject]:
+    """Panels as tasks hold them: their settings, their cells, and what those were made from.
+
+    An environment is built once for panels that differ in alpha only.
+    """
+    told, arrays = [], dict[str, str]()
+    for panel in panels:
+        place = cells.canonical({**panel.identity, "alpha": None})
+        arrays[place] = arrays.get(place) or cells.arrays_of(panel)
+        identity = cells.identity(panel, arrays[place])
+        made = {name: identity[name] for name in ("made", "arrays", "sources")}
+        cell = cells.named(identity)
+        told.append({"settings": panel.model_dump(mode="json"), "cell": cell, **made})
+    return told
+
+
+def cut(task: JsonObject, size: int) -> tuple[JsonObject, JsonObject | None]:
+    """The first runs of a task, at most so many, and what is left of it.
+
+    >>> first, rest = cut({"first": 3, "last": 7}, 2)
+    >>> first, rest, cut(rest, 9)[1]
+    ({'first': 3, 'last': 4}, {'first': 5, 'last': 7}, None)
+    """
+    end = min(task["last"], task["first"] + size - 1)
+    rest = None if end == task["last"] else {**task, "first": end + 1}
+    return {**task, "last": end}, rest
+
+
+def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> JsonObject:
+    """Do what is missing of a task and put it on disk; say how it went.
+
+    ``stopped`` is asked every few thousand plays; once it says yes, or a run fails, those that are
+    finished are kept, and the others given up; a long one is kept open (``open_runs``), and whoever
+    is given it next goes on with it. Raises InvalidInput, before anything is
+    played, where the runs would come out otherwise here than they were asked for, and where a
+    module is missing; StoreUnavailable where the folder cannot be written.
+
+    Returns ``runs``, how many were done; ``seconds``; the ``host`` and its ``cpu``.
+    """
+    began = perf_counter()
+    host, folder = socket.gethostname(), Path(task["folder"])
+    for told in task["panels"]:
+        if not holds(folder, told["cell"]):
+            there = (folder / MANIFEST).is_file()
+            raise StoreUnavailable(
+                f"{folder}, as {host} sees it, holds {'another study' if there else 'no study'}; "
+                "a worker must share the study's folder, and --overwrite ends what ran there"
+            )
+    group = _agreed(task, host)
+    span = range(task["first"], task["last"] + 1)
+    lacking = [
+        parts.missing(parts.parts_in(folder / parts.RUNS / told["cell"]), span)
+        for told in task["panels"]
+    ]
+    done = 0
+    for runs, numbers in parts.together(lacking):
+        for piece in parts.pieces(runs, _at_once(group.plan)):
+            done += _play(task, group, piece, numbers, stopped)
+    seconds = round(perf_counter() - began, 6)
+    said = {"runs": done, "seconds": seconds, "host": host, "cpu": processor()}
+    if done:
+        note(folder, {"cells": [told["cell"] for told in task["panels"]],
+                      "first": task["first"], "last": task["last"], **said})  # fmt: skip
+    return said
+
+
+def _agreed(task: JsonObject, host: str) -> Group:
+    """The group of a task, if its runs come out here as they were asked for."""
+    try:
+        group = _rebuilt(cells.canonical([told["settings"] for told in task["panels"]]))
+    except InvalidInput as error:
+        raise InvalidInput(f"on {host}: {error}") from None
+    for here, there in zip(group.told, task["panels"], strict=True):
+        if here["cell"] != there["cell"]:
+            what = cells.difference(here, there, host, f"the study in {task['folder']}")
+            raise InvalidInput(
+                f"{what}; nothing was played, for the runs could differ: give all workers the "
+                "same, and start them anew"
+            )
+    return group
+
+
+@lru_cache(maxsize=8)
+def _rebuilt(settings: str) -> Group:
+    """Panels and their plan from settings; a worker mostly gets tasks of the same few groups."""
+    panels = [panel_of(one) for one in json.loads(settings)]
+    return Group(panels, told_of(panels), joint_plan(panels))
+
+
+def _at_once(plan: Plan) -> int:
+    """How many runs of a plan are held in memory before they are written."""
+    each = 128 * len(plan.checkpoints) * len(plan.agents)  # two tables of up to 8 numbers
+    return max(1, MOST_BYTES // each)
+
+
+def _play(
+    task: JsonObject, group: Group, runs: range, numbers: list[int], stopped: Callable[[], bool]
+) -> int:
+    """Play some runs and write them, a part for each panel by number; how many were played."""
+    engine, folder = choose("compiled"), Path(task["folder"])
+    named = [str(told["cell"]) for told in task["panels"]]
+    found: dict[int, Traces] = {}
+    try:
+        for run in runs:
+            found[run] = group.plan.run(run, engine, stopped, OpenRun(folder, named, run))
+    finally:
+        if found:
+            part = Part(runs.start, runs.start + len(found) - 1)
+            for number in numbers:
+                cell = named[number]
+                with uninterrupted():
+                    frame = table(cell, group.panels[number], group.plan, found, task["axes"])
+                    _write(folder / parts.RUNS / cell / part.name, frame)
+            open_runs.discard(folder, named, list(found))
+    return len(found)
+
+
+def _write(path: Path, frame: pl.DataFrame) -> None:
+    """Put a part on disk, in whole or not at all."""
+    try:
+        put(path, frame)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{path} cannot be written by {socket.gethostname()}: {error.strerror or error}; runs "
+            "that are finished are kept: mend it and go on with --resume"
+        ) from error
+
+
+def note(folder: Path, entry: JsonObject) -> None:
+    """Append a line to the log of a study, with the time; no run is lost where that fails.
+
+    One write at the end of the file, which local file systems keep in one piece.
+    """
+    now = datetime.now(UTC).isoformat(timespec="milliseconds")
+    line = json.dumps({"at": now, **entry}, ensure_ascii=False) + "\n"
+    with suppress(OSError):
+        file = os.open(folder / LOG, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o666)
+        try:
+            os.write(file, line.encode())
+        finally:
+            os.close(file)
