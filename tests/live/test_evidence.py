@@ -17,6 +17,7 @@ from naive import ledger_arms
 from surefoot import C2UCB, UCB1, EpsilonGreedy, GenCB, RewardFloor, TopK
 from surefoot.agents import tally as tallies
 from surefoot.errors import InvalidInput, PlayConflict, StoreUnavailable
+from surefoot.floors.odds import Sequence, due
 from surefoot.live import Lease, MemoryStore, engine, evidence, open_store, recovery
 from surefoot.live.evidence import Evidence
 from surefoot.live.live import Live
@@ -413,3 +414,37 @@ def test_two_experiments_of_one_account_have_their_own(tmp_path):
     assert rows(leased) == rows(two)
     with pytest.raises(InvalidInput, match="holds out none"):
         one.uplift()
+
+
+def lease_run(seed, workers=8, steps=100, plays=1_500, late=200):
+    """Whether the true mean is ever left out if successes are told at once and failures late."""
+    rng, sequence, order, told = random.Random(seed), Sequence(0, 100), [], {}
+    journals, waits, fed = [[] for _ in range(workers)], [], 0
+    for play in range(plays):
+        journal = journals[rng.randrange(workers)]
+        journal.append((play, None))
+        if rng.random() < 0.5:
+            journal.append((play, 100))
+        else:
+            waits.append((play, journal))
+        if waits and waits[0][0] <= play - late:
+            old, of = waits.pop(0)
+            of.append((old, 0))
+        for one in journals:
+            if len(one) >= steps:  # entered as one
+                order += [number for number, reward in one if reward is None]
+                told.update({number: reward for number, reward in one if reward is not None})
+                one.clear()
+        while fed < len(order) and order[fed] in told:
+            sequence.take(told[order[fed]])
+            fed += 1
+            sides = (sequence.above, sequence.below)
+            if due(fed) and any(side.refutes(50, Fraction(1, 40)) for side in sides):
+                return True
+    return False
+
+
+@pytest.mark.slow
+def test_the_order_of_entry_under_leases_costs_no_coverage_that_shows():
+    out = sum(lease_run(seed) for seed in range(300))
+    assert out <= 300 * 0.05 + 2 * (300 * 0.05 * 0.95) ** 0.5
