@@ -11,9 +11,12 @@ import pytest
 from typer.testing import CliRunner
 
 from surefoot.cli import app
+from surefoot.cli._study_runs import _tell_kept
 from surefoot.study.problems import MAIN
+from surefoot.study.results import open_runs
 from surefoot.study.results.parts import parts_in
-from surefoot.study.sweep import read
+from surefoot.study.results.store import Store
+from surefoot.study.sweep import Sweep, read
 
 SMALL = ["--k", "3", "--horizon", "400", "--runs", "2"]
 
@@ -266,6 +269,17 @@ def whole(tmp_path_factory):
     return (out / "summary.json").read_bytes()
 
 
+def test_ctrl_c_says_how_many_long_runs_go_on_from_where_they_were(tmp_path, capsys):
+    store = Store(tmp_path / "out", Sweep.of(read(MAIN["cmab"])).but(runs=2))
+    file = open_runs.open_file(store.folder, list(store.cells), run=1)
+    file.parent.mkdir(parents=True)
+    file.touch()
+    _tell_kept(store, 2, stopped=True)
+    told = " ".join(capsys.readouterr().err.split())
+    assert told.startswith("stopped: 0 of 2 runs are finished and kept in ")
+    assert told.endswith("out (long runs kept open: 1); the same command goes on")
+
+
 @pytest.mark.parametrize(("number", "code"), [(signal.SIGINT, 130), (signal.SIGKILL, -9)])
 def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code):
     out = tmp_path / "out"
@@ -290,6 +304,7 @@ def test_a_stopped_study_goes_on_to_the_same_bytes(tmp_path, whole, number, code
         told = re.search(r"stopped: (\d+) of 60 runs are finished and kept", " ".join(said.split()))
         assert told is not None
         assert int(told[1]) == done
+        assert "kept open" not in said
         (panel,) = json.loads((out / "summary.json").read_text())["panels"]
         assert panel["runs"] == done
         assert (out / "cmab-K24-alpha0.05.png").exists()

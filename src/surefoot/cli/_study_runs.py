@@ -112,12 +112,13 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
 def _tell_shard(store: Store, shard: Shard, total: int, *, stopped: bool, as_json: bool) -> None:
     """What of a shard is in the folder; it draws nothing."""
     from surefoot.study.files import to_json
+    from surefoot.study.results import open_runs
 
     done = total - store.lacking(*shard)
     if as_json:
         echo_json(to_json({"shard": list(shard), "done": done, "runs": total}))
     if stopped:
-        tell_stopped(done, total, store.folder)
+        tell_stopped(done, total, store.folder, open_runs.count(store.folder))
         raise typer.Exit(130)
     tell(
         f"shard {shard.number}/{shard.of}: {done} of {total} runs are in {store.folder}; once all "
@@ -188,8 +189,10 @@ def _sized(size: float) -> str:
 
 def _tell_kept(store: Store, total: int, stopped: bool) -> None:
     """What of the study is in its folder, where that is not what one has just asked for."""
+    from surefoot.study.results import open_runs
+
     if stopped:
-        tell_stopped(store.done, total, store.folder)
+        tell_stopped(store.done, total, store.folder, open_runs.count(store.folder))
     elif store.begun:
         tell(f"{store.folder} held this study already; its finished runs are kept")
         if store.kept > total:

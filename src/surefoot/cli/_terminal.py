@@ -266,10 +266,12 @@ def tell(message: str) -> None:
     echo(message, err=True)
 
 
-def tell_stopped(done: int, total: int, out: Path) -> None:
-    """What Ctrl-C left of a study that can go on."""
+def tell_stopped(done: int, total: int, out: Path, begun: int = 0) -> None:
+    """What Ctrl-C left of a study that can go on; ``begun``: runs that are kept unfinished."""
+    too = f" (long runs kept open: {begun})" if begun else ""
     tell(
-        f"stopped: {done} of {total} runs are finished and kept in {out}; the same command goes on"
+        f"stopped: {done} of {total} runs are finished and kept in {out}{too}; the same command "
+        "goes on"
     )
 
 

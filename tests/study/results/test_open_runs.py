@@ -13,7 +13,15 @@ from hypothesis import strategies as st
 
 from surefoot.simulation import stops
 from surefoot.study.results import open_runs
-from surefoot.study.results.open_runs import OpenRun, clear, discard, open_file, packed, unpacked
+from surefoot.study.results.open_runs import (
+    OpenRun,
+    clear,
+    count,
+    discard,
+    open_file,
+    packed,
+    unpacked,
+)
 
 CELLS = ["0123456789abcdef", "fedcba9876543210"]
 STATE = {"stage": np.array([0]), "now.books": np.arange(9), "now.losses": np.array([0.1, -2.0])}
@@ -81,8 +89,10 @@ def test_finished_runs_leave_nothing_behind(tmp_path):
     assert [file.exists() for file in files] == [False, False, True]
     draft = files[2].with_name(f".{files[2].stem}.{'0' * 32}.npz")
     draft.touch()  # of a process that was killed as it wrote
+    assert count(tmp_path) == 1
     discard(tmp_path, CELLS, [9, 10])
     assert list(tmp_path.iterdir()) == []
+    assert count(tmp_path) == 0
     discard(tmp_path, CELLS, [9])
 
 

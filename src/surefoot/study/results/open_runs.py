@@ -106,6 +106,15 @@ def open_file(out: Path, cells: Sequence[str], run: int) -> Path:
     return out / FOLDER / f"{cells[0]}-{run}.npz"
 
 
+def count(out: Path) -> int:
+    """How many runs are kept in a study's folder while they are under way; drafts are none."""
+    try:
+        names = [file.name for file in (out / FOLDER).iterdir()]
+    except (FileNotFoundError, NotADirectoryError):
+        return 0
+    return sum(bool(_NAME.fullmatch(name)) and not name.startswith(".") for name in names)
+
+
 def discard(out: Path, cells: Sequence[str], runs: Sequence[int]) -> None:
     """Remove what was kept of finished runs, and the folder, if nothing is left there."""
     _remove(out, lambda cell, run: cell in cells and run in runs)
