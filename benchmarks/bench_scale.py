@@ -170,7 +170,7 @@ def outside(runs: int, folder: Path) -> list[tuple[float, float]]:
     """Milliseconds a run outside ``plan.run``, of tasks of so many runs: on the clock, of CPU."""
     store = Store(folder, PANEL.but(runs=7 * runs))
     store.claim()
-    (task,) = store.due(*store.sweep.groups)
+    (task,) = tasks.due(store, *store.sweep.groups.values())
     plan = tasks._rebuilt(tasks.cells.canonical([one["settings"] for one in task["panels"]])).plan
     compile_ahead(plan, choose("compiled"))
     run, spent = plan.run, np.zeros(2)
@@ -199,7 +199,7 @@ def many(made: Group, crew: Cluster, count: int, folder: Path) -> tuple[float, f
     """MB of the scheduler before and after ``count`` tasks of 100 runs, and ms a run."""
     store = Store(folder, SMALL.but(runs=100 * count))
     store.claim()
-    (whole,) = store.due(*store.sweep.groups)
+    (whole,) = tasks.due(store, *store.sweep.groups.values())
     pieces = [{**whole, "first": 100 * i, "last": 100 * i + 99} for i in range(count)]
     list(drive([Job("warm", "warm", pieces[:20])], crew))
     time.sleep(2)

@@ -24,7 +24,7 @@ from surefoot.simulation import Plan
 from surefoot.study.problems import MAIN
 from surefoot.study.results.store import Store
 from surefoot.study.runs import checkpoints
-from surefoot.study.scheduling.tasks import carry_out, cut
+from surefoot.study.scheduling.tasks import carry_out, cut, due
 from surefoot.study.sweep import Sweep, read
 
 SIZES, TASKS, HORIZON = (1, 10, 100), 4, 10_000
@@ -52,7 +52,7 @@ def beside(problem: str, size: int, folder: Path) -> list[str]:
     store = Store(folder / f"{problem}-{size}", sweep)
     store.claim()
     ((group, _),) = sweep.groups.items()
-    (task,) = store.due(group)
+    (task,) = due(store, store.sweep.groups[group])
     piece, rest = cut(task, 1)
     carry_out(piece)  # compiles
     play, found = Plan.run, []

@@ -33,6 +33,7 @@ from surefoot.study.results.store import Store
 from surefoot.study.runs import Step, joint_plan
 from surefoot.study.scheduling.executors import Crew, Local
 from surefoot.study.scheduling.schedule import WHOLE, Job, Shard, drive, weight
+from surefoot.study.scheduling.tasks import due
 
 
 def run_study(
@@ -58,15 +59,15 @@ def run_study(
         jobs = [
             Job(name, kinds[name], tasks, foreign(panels))
             for name, panels in groups.items()
-            if (tasks := store.due(name, *shard))
+            if (tasks := due(store, panels, *shard))
         ]
-        due = sum(weight(task) for job in jobs for task in job.tasks)
+        left = sum(weight(task) for job in jobs for task in job.tasks)
         wanted = sum(map(len, of_shard([range(store.sweep.runs)], *shard)))
-        before = wanted * len(store.sweep.panels) - due
-        yield Step("starting", before, before + due)
+        before = wanted * len(store.sweep.panels) - left
+        yield Step("starting", before, before + left)
         if isinstance(doing, Local):
-            left = [firsts[kind] for kind in firsts if any(job.kind == kind for job in jobs)]
-            yield from _compiled(left, before, before + due)
+            fresh = [firsts[kind] for kind in firsts if any(job.kind == kind for job in jobs)]
+            yield from _compiled(fresh, before, before + left)
         yield from drive(jobs, doing, before=before)
     finally:
         if crew is None:

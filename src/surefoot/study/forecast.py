@@ -11,11 +11,11 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.runner import choose, compile_ahead, cores, warm
+from surefoot.study.own_code import shown_error
 from surefoot.study.panel import Panel
 from surefoot.study.results.rows import axes_of, table
 from surefoot.study.results.store import Store
 from surefoot.study.runs import checkpoints, joint_plan
-from surefoot.study.toml.own_code import shown_error
 
 FIRST = 1_000
 """Plays of the first run that is timed; each further one has ten times as many."""

@@ -12,10 +12,10 @@ import surefoot as sf
 from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import Known, Misplaced
+from surefoot.study.own_code import imported, is_own, shown_error, sources
 from surefoot.study.panel import Bounds, Panel, Words
 from surefoot.study.problems import PROBLEMS
-from surefoot.study.toml.entry import Known, Misplaced
-from surefoot.study.toml.own_code import imported, is_own, shown_error, sources
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent

@@ -14,7 +14,7 @@ from pydantic import BaseModel, ConfigDict, Field, ValidationError
 from surefoot._exact import exact, shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
-from surefoot.study.toml.entry import AgentEntry, Known, Misplaced, Role, labels_of
+from surefoot.study.entry import AgentEntry, Known, Misplaced, Role, labels_of
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent

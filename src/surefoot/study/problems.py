@@ -14,8 +14,8 @@ from pydantic import Field
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import Known
 from surefoot.study.panel import Bounds, Panel, Words, ours
-from surefoot.study.toml.entry import Known
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, NamedTuple, TypeAlias
+from typing import ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
@@ -20,9 +20,6 @@ from surefoot.simulation.runner import choose, compile_ahead, form, run_all, war
 from surefoot.study.files import FORMATS, uninterrupted
 from surefoot.study.numbers import Array
 from surefoot.study.panel import Panel
-
-if TYPE_CHECKING:
-    pass
 
 FIRST_PLAYS = 200
 """So many plays from the start are all noted: there a guarded agent's slack is smallest."""

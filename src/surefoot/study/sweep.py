@@ -11,10 +11,10 @@ from typing import Any, Self
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import AgentEntry
 from surefoot.study.own_problem import KINDS
 from surefoot.study.panel import Panel, checked
 from surefoot.study.problems import PROBLEMS
-from surefoot.study.toml.entry import AgentEntry
 
 
 @dataclass(frozen=True)

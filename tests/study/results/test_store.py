@@ -14,6 +14,7 @@ from surefoot.study.report.findings import RULES, found_in
 from surefoot.study.report.panel_runs import PanelRuns
 from surefoot.study.results import cells, manifest
 from surefoot.study.results.store import Runs, Store, asked_for, write_table
+from surefoot.study.scheduling.tasks import due
 from surefoot.study.sweep import Sweep, paper, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), horizon=50, runs=3)
@@ -97,11 +98,11 @@ def test_what_panels_of_one_plan_lack_together_is_one_task(tmp_path):
     one, other = store.cells
     keep(store, one, 0, 3)
     keep(store, other, 2, 5)
-    due = [
+    left = [
         ([told["cell"] for told in task["panels"]], task["first"], task["last"])
-        for task in store.due("cmab-K3")
+        for task in due(store, store.sweep.groups["cmab-K3"])
     ]
-    assert due == [([other], 0, 1), ([one], 4, 5), ([one, other], 6, 8)]
+    assert left == [([other], 0, 1), ([one], 4, 5), ([one, other], 6, 8)]
 
 
 def test_shards_share_what_is_left_and_leave_nothing(tmp_path):
@@ -111,7 +112,7 @@ def test_shards_share_what_is_left_and_leave_nothing(tmp_path):
     found = [
         run
         for shard in (1, 2, 3)
-        for task in store.due("cmab-K3", shard, 3)
+        for task in due(store, store.sweep.groups["cmab-K3"], shard, 3)
         for run in range(task["first"], task["last"] + 1)
     ]
     assert sorted(found) == [*range(40), *range(51, 100)]

@@ -13,7 +13,7 @@ from surefoot.simulation import stages, stops
 from surefoot.study.results import open_runs
 from surefoot.study.results.open_runs import open_file, unpacked
 from surefoot.study.results.store import Store
-from surefoot.study.scheduling.tasks import carry_out
+from surefoot.study.scheduling.tasks import carry_out, due
 from surefoot.study.sweep import Sweep, read
 
 SWEEP = Sweep.of(read("cmab-K24-alpha0.05")).but(alpha=(0.05, 0.1), horizon=2_000_000, runs=1)
@@ -32,7 +32,7 @@ def task(folder, sweep=SWEEP):
     """The task of both panels, and the store it is of."""
     store = Store(folder, sweep, resume=True)
     store.claim()
-    (found,) = store.due(next(iter(sweep.groups)))
+    (found,) = due(store, *sweep.groups.values())
     return found, store
 
 
@@ -82,7 +82,7 @@ def test_a_task_that_is_given_up_keeps_what_is_worth_it(tmp_path, monkeypatch, w
     opened = [file.name for file in tmp_path.glob("stopped/open/*")]
     assert opened == [f"{one['panels'][0]['cell']}-1.npz"] * (worth == 0.0)
     assert store.done == 2  # the run that was finished, of both panels
-    (rest,) = store.due(next(iter(SHORT.groups)))
+    (rest,) = due(store, *SHORT.groups.values())
     assert (blocks_of(rest) == blocks - 100) == (worth == 0.0)
     assert rows(store) == rows(Store(tmp_path / "whole", SHORT))
 

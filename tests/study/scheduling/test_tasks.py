@@ -14,7 +14,7 @@ from surefoot.study.problems import MAIN
 from surefoot.study.results import cells
 from surefoot.study.results.store import Store
 from surefoot.study.scheduling import tasks
-from surefoot.study.scheduling.tasks import carry_out, cut
+from surefoot.study.scheduling.tasks import carry_out, cut, due
 from surefoot.study.sweep import Sweep, read
 
 SWEEP = Sweep.of(read(MAIN["cmab"])).but(K=(3,), alpha=(0.1, 0.2), horizon=60, runs=9)
@@ -26,7 +26,7 @@ def begun(folder, sweep=SWEEP, **options):
     store = Store(folder, sweep, **options)
     store.claim()
     (group,) = sweep.groups
-    (task,) = store.due(group)
+    (task,) = due(store, store.sweep.groups[group])
     return store, task
 
 
@@ -81,9 +81,9 @@ def test_however_the_runs_are_cut_they_come_out_the_same(tmp_path_factory, whole
     store, task = begun(tmp_path_factory.mktemp("cut") / "out")
     for one, other, panels in some:
         carry_out(of(task, min(one, other), max(one, other), *panels))
-    for rest in store.due(GROUP):
+    for rest in due(store, store.sweep.groups[GROUP]):
         carry_out(rest)
-    assert store.due(GROUP) == []
+    assert due(store, store.sweep.groups[GROUP]) == []
     assert [one.equals(other) for one, other in zip(rows(store), whole, strict=True)] == [True] * 2
 
 
@@ -133,7 +133,7 @@ def test_what_is_finished_when_a_task_stops_is_kept(tmp_path, whole):
     with pytest.raises(Stopped):
         carry_out(task, stopped)
     assert store.missing(next(iter(store.cells))) == [range(3, 9)]
-    for rest in store.due(GROUP):
+    for rest in due(store, store.sweep.groups[GROUP]):
         carry_out(rest)
     assert rows(store)[0].equals(whole[0])
 

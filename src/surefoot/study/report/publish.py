@@ -15,10 +15,11 @@ from typing import Any
 from surefoot._drawing.inline import Drawn
 from surefoot._types import JsonObject
 from surefoot.study.files import replacing, uninterrupted, versions, write_json
+from surefoot.study.grids import grids
 from surefoot.study.panel import Panel
 from surefoot.study.report.figures import draw_panel, draw_theory
 from surefoot.study.report.findings import found_in
-from surefoot.study.report.grids import MOST, draw_grid, grids
+from surefoot.study.report.grid_figures import MOST, draw_grid
 from surefoot.study.report.panel_runs import PanelRuns
 from surefoot.study.report.report import FIGURED, Page, Report
 from surefoot.study.results.store import Runs, write_table

@@ -20,6 +20,7 @@ from surefoot._drawing.inline import Drawn
 from surefoot._drawing.numbers import MINUS
 from surefoot._types import JsonObject
 from surefoot.study.files import replacing
+from surefoot.study.grids import called, shown
 from surefoot.study.markup import (
     claims_table,
     document,
@@ -34,7 +35,6 @@ from surefoot.study.markup import (
 from surefoot.study.numbers import brief, counted, plain
 from surefoot.study.panel import Panel
 from surefoot.study.report.findings import FOUND, RULES, UNDECIDED
-from surefoot.study.report.grids import called, shown
 from surefoot.study.verdict import EACH, tally
 
 FIGURED = 30

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from functools import cache
 from types import FunctionType, ModuleType
 from typing import Any
@@ -59,6 +59,22 @@ def identity(panel: Panel, arrays: str | None = None) -> JsonObject:
     }
 
 
+def told_of(panels: Iterable[Panel]) -> list[JsonObject]:
+    """Panels as tasks hold them: their settings, their cells, and what those were made from.
+
+    An environment is built once for panels that differ in alpha only.
+    """
+    told, arrays = [], dict[str, str]()
+    for panel in panels:
+        alike = canonical({**panel.identity, "alpha": None})
+        arrays[alike] = arrays.get(alike) or arrays_of(panel)
+        decided = identity(panel, arrays[alike])
+        made = {name: decided[name] for name in ("made", "arrays", "sources")}
+        cell = named(decided)
+        told.append({"settings": panel.model_dump(mode="json"), "cell": cell, **made})
+    return told
+
+
 def arrays_of(panel: Panel) -> str:
     """A hash of the arrays of a panel's environment; panels of one group share it."""
     return _digest(_arrays(panel.environment(), set()))
@@ -88,7 +104,7 @@ def canonical(value: Any) -> str:
 
 
 def difference(here: JsonObject, there: JsonObject, host: str, place: str) -> str:
-    """Name what differs in what two machines say of a panel (``tasks.told_of``).
+    """Name what differs in what two machines say of a panel (``told_of``).
 
     ``here``: on this ``host``; ``there``: what ``place`` says.
 

@@ -19,8 +19,8 @@ from surefoot._files import create
 from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput
 from surefoot.study.files import FORMATS, read_json, to_json, versions, write_json
+from surefoot.study.grids import grids
 from surefoot.study.panel import Panel
-from surefoot.study.report.grids import grids
 from surefoot.study.results import cells, open_runs, parts
 from surefoot.study.results.cells import made_with
 from surefoot.study.sweep import Sweep, panel_of
@@ -28,8 +28,8 @@ from surefoot.study.sweep import Sweep, panel_of
 MANIFEST, LOG = "study.json", "log.ndjson"
 FORMAT = 3
 BEFORE = 2
-_RUN_BEFORE = re.compile(r"(\.run-[0-9]{6}\.[0-9]+|run-[0-9]{6})\.parquet")
 """The format of studies that had a file for each run, in ``parts``."""
+_RUN_BEFORE = re.compile(r"(\.run-[0-9]{6}\.[0-9]+|run-[0-9]{6})\.parquet")
 PARTS = ("", "-theory")
 """The figures of a panel, by what follows its name."""
 SORTED = ".sorted-"
@@ -43,7 +43,7 @@ _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
 def manifest_of(sweep: Sweep, told: Sequence[JsonObject], *, theory: bool) -> JsonObject:
-    """What ``study.json`` says; ``told``: of each panel, as ``tasks.told_of``."""
+    """What ``study.json`` says; ``told``: of each panel, as ``cells.told_of``."""
     return {
         "format": FORMAT,
         "panels": [panel.model_dump(mode="json") for panel in sweep.panels],
@@ -133,7 +133,7 @@ def settings(manifest: JsonObject) -> Sweep:
 
 
 def told_by(manifest: JsonObject) -> list[JsonObject]:
-    """Of each panel of a manifest what ``tasks.told_of`` says, as it was when the study began."""
+    """Of each panel of a manifest what ``cells.told_of`` says, as it was when the study began."""
     pairs = zip(manifest["panels"], manifest["cells"], strict=True)
     return [{"settings": panel, "made": manifest["made"], **cell} for panel, cell in pairs]
 

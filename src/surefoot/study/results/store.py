@@ -12,12 +12,11 @@ from surefoot._types import JsonObject
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study.files import replacing
 from surefoot.study.panel import Panel
-from surefoot.study.results import manifest, parts
+from surefoot.study.results import cells, manifest, parts
 from surefoot.study.results.manifest import MANIFEST, OURS, SORTED
 from surefoot.study.results.parts import Part
 from surefoot.study.results.rows import axes_of, schema
 from surefoot.study.results.sealed import intact, put
-from surefoot.study.scheduling.tasks import task_of, told_of
 from surefoot.study.sweep import Sweep, panel_of
 
 if TYPE_CHECKING:
@@ -36,15 +35,14 @@ class Runs:
     """The finished runs of some panels in a folder: what of them is there, and their rows.
 
     Each panel is a cell, a folder ``runs/<cell>`` of parts. A run counts in the first part, by
-    name, that has it, so that parts may overlap. ``told``: of each panel as ``tasks.told_of``.
+    name, that has it, so that parts may overlap. ``told``: of each panel as ``cells.told_of``.
     """
 
     def __init__(self, folder: Path, sweep: Sweep, told: Mapping[str, JsonObject]) -> None:
-        self.folder, self.sweep, self._told = folder, sweep, told
+        self.folder, self.sweep, self.told = folder, sweep, told
         self.axes = axes_of(sweep.panels)
         self._intact: set[Path] = set()
-        self._groups = sweep.groups
-        groups = self._groups.values()
+        groups = sweep.groups.values()
         self.cells = {self.cell(panel): panel for panels in groups for panel in panels}
         """The panels by their cells, those that are run together one after another."""
 
@@ -65,7 +63,7 @@ class Runs:
 
     def cell(self, panel: Panel) -> str:
         """The name of a panel's folder of runs."""
-        return str(self._told[panel.name]["cell"])
+        return str(self.told[panel.name]["cell"])
 
     def parts(self, cell: str) -> list[Part]:
         """The parts of a cell, in the order of their names."""
@@ -97,20 +95,6 @@ class Runs:
             for cell in self.cells
             for _, counts in parts.counting(self.parts(cell), 10**6)
         )
-
-    def due(self, group: str, shard: int = 1, shards: int = 1) -> list[JsonObject]:
-        """The tasks that are left of a group, as few as can be; of one shard, if there are several.
-
-        They are of any size: ``tasks.cut`` takes some runs of one.
-        """
-        panels = self._groups[group]
-        lacking = [self.missing(self.cell(panel)) for panel in panels]
-        if shards > 1:
-            lacking = [parts.of_shard(spans, shard, shards) for spans in lacking]
-        return [
-            task_of(self.folder, [self._told[panels[i].name] for i in numbers], runs, self.axes)
-            for runs, numbers in parts.together(lacking)
-        ]
 
     def lacking(self, shard: int = 1, shards: int = 1) -> int:
         """How many runs are left, of all panels; of one shard, if there are several."""
@@ -244,7 +228,7 @@ class Store(Runs):
         self.begun = mine and not overwrite
         theirs = manifest.read(folder) if self.begun else None
         names = [panel.name for panel in sweep.panels]
-        told = told_of(sweep.panels)
+        told = cells.told_of(sweep.panels)
         super().__init__(folder, sweep, dict(zip(names, told, strict=True)))
         if theirs is not None:
             manifest.same(theirs, self._manifest(), folder, resume=resume)
@@ -266,7 +250,7 @@ class Store(Runs):
                 )
 
     def _manifest(self) -> JsonObject:
-        told = [self._told[panel.name] for panel in self.sweep.panels]
+        told = [self.told[panel.name] for panel in self.sweep.panels]
         return manifest.manifest_of(self.sweep, told, theory=self.theory)
 
 

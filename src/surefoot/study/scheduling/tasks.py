@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from contextlib import suppress
 from datetime import UTC, datetime
 from functools import lru_cache
@@ -31,6 +31,7 @@ from surefoot.study.results.open_runs import OpenRun
 from surefoot.study.results.parts import Part
 from surefoot.study.results.rows import table
 from surefoot.study.results.sealed import put
+from surefoot.study.results.store import Runs
 from surefoot.study.runs import Traces, joint_plan
 from surefoot.study.sweep import panel_of
 
@@ -46,37 +47,28 @@ class Group(NamedTuple):
 
     panels: list[Panel]
     told: list[JsonObject]
-    """Of each panel what ``told_of`` says here."""
+    """Of each panel what ``cells.told_of`` says here."""
     plan: Plan
 
 
-def task_of(
-    folder: Path, told: Sequence[JsonObject], runs: range, axes: Mapping[str, str]
-) -> JsonObject:
-    """The task of some runs of panels that differ in alpha only; ``told``: as ``told_of`` says."""
-    return {
-        "folder": str(folder.absolute()),
-        "panels": list(told),
-        "first": runs.start,
-        "last": runs.stop - 1,
-        "axes": dict(axes),
-    }
+def due(store: Runs, panels: Sequence[Panel], shard: int = 1, shards: int = 1) -> list[JsonObject]:
+    """The tasks that are left of a group, as few as can be; of one shard, if there are several.
 
-
-def told_of(panels: Iterable[Panel]) -> list[JsonObject]:
-    """Panels as tasks hold them: their settings, their cells, and what those were made from.
-
-    An environment is built once for panels that differ in alpha only.
+    They are of any size: ``cut`` takes some runs of one.
     """
-    told, arrays = [], dict[str, str]()
-    for panel in panels:
-        place = cells.canonical({**panel.identity, "alpha": None})
-        arrays[place] = arrays.get(place) or cells.arrays_of(panel)
-        identity = cells.identity(panel, arrays[place])
-        made = {name: identity[name] for name in ("made", "arrays", "sources")}
-        cell = cells.named(identity)
-        told.append({"settings": panel.model_dump(mode="json"), "cell": cell, **made})
-    return told
+    lacking = [store.missing(store.cell(panel)) for panel in panels]
+    if shards > 1:
+        lacking = [parts.of_shard(spans, shard, shards) for spans in lacking]
+    return [
+        {
+            "folder": str(store.folder.absolute()),
+            "panels": [store.told[panels[number].name] for number in numbers],
+            "first": runs.start,
+            "last": runs.stop - 1,
+            "axes": dict(store.axes),
+        }
+        for runs, numbers in parts.together(lacking)
+    ]
 
 
 def cut(task: JsonObject, size: int) -> tuple[JsonObject, JsonObject | None]:
@@ -149,7 +141,7 @@ def _agreed(task: JsonObject, host: str) -> Group:
 def _rebuilt(settings: str) -> Group:
     """Panels and their plan from settings; a worker mostly gets tasks of the same few groups."""
     panels = [panel_of(one) for one in json.loads(settings)]
-    return Group(panels, told_of(panels), joint_plan(panels))
+    return Group(panels, cells.told_of(panels), joint_plan(panels))
 
 
 def _at_once(plan: Plan) -> int:

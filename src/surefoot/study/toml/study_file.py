@@ -20,14 +20,14 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan
 from surefoot.simulation.checks import check_environment
+from surefoot.study.entry import AgentEntry, Misplaced, labels_of
+from surefoot.study.own_code import is_own, shown_error
 from surefoot.study.panel import Panel, must
 from surefoot.study.problems import MAIN
 from surefoot.study.runs import joint_plan
 from surefoot.study.sweep import Sweep, read
-from surefoot.study.toml.entry import AgentEntry, Misplaced, labels_of
 from surefoot.study.toml.grid import MOST_VALUES, Axis, axis_of
 from surefoot.study.toml.lines import Path as Place
-from surefoot.study.toml.own_code import is_own, shown_error
 from surefoot.study.toml.text import COMMON, TABLES, StudyText, leaves, near
 
 _USUAL = {"horizon": 100_000, "runs": 50, "seed": 0}

@@ -13,9 +13,9 @@ from typing import Any, NoReturn
 from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.study.entry import AgentEntry
 from surefoot.study.own_problem import KINDS, EnvironmentEntry
 from surefoot.study.panel import Panel
-from surefoot.study.toml.entry import AgentEntry
 from surefoot.study.toml.lines import Lines
 from surefoot.study.toml.lines import Path as Place
 

@@ -5,9 +5,9 @@ from surefoot.agents import GenCB, Plain
 from surefoot.comparators import BudgetFirst, ConUCB
 from surefoot.errors import InvalidInput
 from surefoot.policies import KLUCB, UCB1, LinUCB
+from surefoot.study.entry import COMPARATORS, POLICIES, Misplaced
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import panel_of, read
-from surefoot.study.toml.entry import COMPARATORS, POLICIES, Misplaced
 
 
 def with_agents(*entries, problem="cmab", **changes):

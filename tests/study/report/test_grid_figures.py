@@ -2,8 +2,9 @@ import numpy as np
 import pytest
 
 from surefoot._drawing import style
+from surefoot.study.grids import grids
 from surefoot.study.problems import MAIN
-from surefoot.study.report.grids import draw_grid, grids
+from surefoot.study.report.grid_figures import draw_grid
 from surefoot.study.sweep import Sweep, paper, read
 
 ALPHAS = (0.01, 0.05, 0.1, 0.2, 0.4)

@@ -13,7 +13,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.study.toml.own_code import imported, is_own, shown_error, sources
+from surefoot.study.own_code import imported, is_own, shown_error, sources
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent

@@ -6,8 +6,8 @@ from importlib import import_module, invalidate_caches
 import pytest
 
 from surefoot.errors import InvalidInput
-from surefoot.study.toml import own_text
-from surefoot.study.toml.own_text import texts
+from surefoot.study import own_text
+from surefoot.study.own_text import texts
 
 NUMBERS = itertools.count()
 

@@ -11,7 +11,7 @@ from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.study.toml.own_text import texts
+from surefoot.study.own_text import texts
 
 _FORM = 'must be a module and a class, "mylab.policies:Mine"'
 
