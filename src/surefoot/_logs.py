@@ -76,6 +76,8 @@ def column(log: Any, name: Any, call: str = "learn") -> list[Any]:
             f"log {has if names else f'is {what}'}; give a data frame or a dict of columns, and "
             f"the columns' names: {call}(log, arm=..., reward=...)"
         ) from None
+    if getattr(found, "ndim", 1) == 2 and hasattr(found, "columns"):
+        raise InvalidInput(f"log has several columns {shown(name)}; rename all but one")
     listed = isinstance(found, Iterable) and not isinstance(found, str | bytes | dict | set)
     if not listed or getattr(found, "ndim", 1) != 1:
         raise InvalidInput(f"log[{shown(name)}] = {shown(found)} is not one column; rename it")

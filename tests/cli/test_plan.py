@@ -212,7 +212,7 @@ def test_a_plan_of_a_log(plan, log):
 @pytest.mark.parametrize(
     ("words", "said"),
     [
-        ((), "name the default, the arm in use today, with --default; log.csv has new, old"),
+        ((), "name the default, the arm in use today, with default= (--default); log.csv has new"),
         (("--default", "old", "--means", "0", "1"), "--means is a guess, and a log says it; leave"),
         (("--default", "old", "--mean", "1"), "--mean is a guess"),
         (

@@ -207,7 +207,10 @@ def test_markup_in_a_label_is_no_markup(replay, tmp_path):
     ("words", "said"),
     [
         (("none.csv", "--default", "old"), "cannot read none.csv: no such file or directory"),
-        (("log.csv",), "name the default, the arm in use today, with --default; log.csv has new"),
+        (
+            ("log.csv",),
+            "name the default, the arm in use today, with default= (--default); log.csv has new",
+        ),
         (("log.csv", "--default", "x"), "'x' is not an arm of the log; its arms are 'new'"),
         (("log.csv", "--default", "old", "--arm-column", "ad"), "has no column 'ad'; its columns"),
         (("log.csv", "--default", "old", "--alpha", "1.5"), "alpha = 1.5 must lie strictly"),

@@ -38,7 +38,7 @@ def show(
     written = "summary.json and runs.parquet are in"
     if "agents" in summary:
         written = "Chart, summary.json, runs.parquet and worlds.parquet are in"
-    last = f"{written} {out}\nNext, what is sure and what to expect:\n  {plan}"
+    last = f"{written} {out}\n{plan}"
     show_found(found.headline(), tables, [*notes, *summary["notes"]], last)
 
 
@@ -50,7 +50,7 @@ def plan_words(
     policy: str | None,
     reward_range: tuple[float, float] | None,
 ) -> str:
-    """The command that plans on the same log, ready to paste."""
+    """The command that plans on the same log, ready to paste, and what it is for."""
     named, ends = summary["default"], reward_range
     options: dict[str, Any] = {"--log": file, "--case": case}
     if file is None:
@@ -63,7 +63,10 @@ def plan_words(
         "--horizon": summary["horizon"],
         "--reward-range": ends and tuple(f"{end:.10g}" for end in ends),
     }
-    return f"surefoot plan{typed(options)}"
+    expected = "what to expect"
+    if reading["--context-columns"] is not None:
+        expected = "what to expect of arms whose contexts nobody looks at"
+    return f"Next, what is sure and {expected}:\n  surefoot plan{typed(options)}"
 
 
 _NOT_OF_A_PLAN = ("--context-columns", "--unit")
@@ -97,12 +100,13 @@ def _flags(arm: JsonObject) -> str:
 
 def _sweep(summary: JsonObject) -> Table:
     """What more risk buys: under each alpha the gain, and the stake, which is sure."""
+    from surefoot.study.logs.backtest_words import BELOW
     from surefoot.study.numbers import amount
 
-    table = table_of(
-        "alpha", ("at most lost,\nsure", "gain less luck", "95 %", "verdict"),
-        "Where the intervals overlap, more risk bought nothing that this log shows.",
-    )  # fmt: skip
+    said = "Where the intervals overlap, more risk bought nothing that this log shows."
+    if any(one["gain"]["low"] < -one["stake"] for one in summary["sweep"]):
+        said += f" What is lost at most is sure: {BELOW}."
+    table = table_of("alpha", ("at most lost,\nsure", "gain less luck", "95 %", "verdict"), said)
     for one in sorted(summary["sweep"], key=lambda one: one["alpha"]):
         gain = one["gain"]
         ends = " to ".join(amount(gain[end], signed=True) for end in ("low", "high"))

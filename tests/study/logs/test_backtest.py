@@ -9,6 +9,7 @@ from surefoot.errors import InvalidInput
 from surefoot.study.logs import flags, worlds
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
+from surefoot.study.logs.backtest_words import BELOW
 from surefoot.study.logs.subject import Subject
 from surefoot.study.logs.worlds import AGENTS, GUARDED, JOINED, LOG, UNGUARDED
 
@@ -233,6 +234,41 @@ def test_a_backtest_from_python_is_that_of_the_command():
     euros = sf.backtest(frame, "a", 0.1, runs=5, arm="ad", reward="paid", unit="EUR")
     assert euros.gain == found.gain
     assert " EUR" in euros.headline()
+
+
+def test_bandit_feedback_always_has_contexts_and_its_means_need_none():
+    action = np.arange(240) % 3
+    feedback = {
+        "n_rounds": 240, "n_actions": 3, "action": action, "reward": (action > 0) * 1 + 1,
+        "pscore": np.full(240, 1 / 3), "position": None, "context": np.ones((240, 2)),
+    }  # fmt: skip
+    found = sf.backtest(feedback, 0, 0.1, runs=2)
+    assert found.verdict == "pays"
+    assert "its contexts left aside" in found.notes()[0]
+    with pytest.raises(InvalidInput, match="contexts, and policies that see them, need mode"):
+        sf.backtest(feedback, 0, context="context")
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ({"policy": "lints"}, "policies that see them, need mode"),
+        ({"alphas": 0.1}, "alphas = 0.1 must be a list"),
+        ({"alphas": [0.1], "mode": "rejection"}, "alphas = .* is for mode = 'means'"),
+    ],
+)
+def test_what_means_and_rejection_do_not_share(options, said):
+    with pytest.raises(InvalidInput, match=said):
+        sf.backtest(CLEAR, "a", 0.2, **options)
+
+
+def test_an_interval_below_what_is_lost_at_most_says_why():
+    found = findings(drawn_log([0.5] * 4, [70, 10, 10, 10], 300), alpha=0.05)
+    stake = found.sweep[0]["stake"]
+    assert (found.gain.low < -stake) == ("reaches lower only as luck is taken" in found.why[-1])
+    assert found.gain.low < -stake
+    assert BELOW in found.notes()[2]
+    assert all(0 <= arm["low"] <= arm["high"] <= 1 for arm in found.arms)
 
 
 def test_results_cannot_be_asked_for_before_the_runs():

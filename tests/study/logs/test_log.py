@@ -3,9 +3,12 @@ import math
 import sys
 from datetime import date
 
+import numpy as np
+import pandas as pd
 import polars as pl
 import pytest
 
+import surefoot as sf
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study.logs.log import Spelling, label, read, within
 
@@ -302,6 +305,17 @@ def test_a_label_is_found_as_it_is_written():
     assert label("7", texts) == "7"
     assert label("8", ints) == "8"  # for ReplayLog to refuse
     assert label("None", ints) == label("None", texts) == "None"
+
+
+def test_a_label_is_found_as_its_column_held_it():
+    prices, flags = pd.DataFrame({"arm": [9.99, 15.0]}), pd.DataFrame({"arm": [True, False]})
+    for column, given, known in [
+        (prices, 9.99, "9.99"), (prices, 15, "15"), (prices, np.float64(15), "15"),
+        (flags, True, "true"), (flags, np.False_, "false"),
+        (pd.DataFrame({"arm": [date(2026, 1, 2)]}), date(2026, 1, 2), "2026-01-02"),
+    ]:  # fmt: skip
+        assert label(given, sf.read_log(column.assign(reward=1)).frame) == known
+    assert label(float("nan"), pl.DataFrame({"arm": [7]})) != 7
 
 
 def test_without_polars_the_error_names_the_command(monkeypatch):

@@ -3,6 +3,7 @@
 import gzip
 import json
 import math
+from datetime import date, datetime
 from decimal import Decimal
 
 import duckdb
@@ -114,6 +115,15 @@ def test_a_relation_of_duckdb(tmp_path):
         assert policy.learn(relation, reward="paid") == 2
         with pytest.raises(InvalidInput, match="row 1 of the log has no reward"):
             sf.read_log(db.sql("select 'a' as arm, null::int as paid"), reward="paid")
+
+
+@pytest.mark.parametrize("frame", [pd.DataFrame, pl.DataFrame, dict], ids=["pd", "pl", "dict"])
+def test_days_and_times_are_labels_whoever_holds_them(frame):
+    days = frame({"arm": [date(2026, 1, 2), date(2026, 1, 3)], "reward": [1, 0]})
+    assert sf.read_log(days).arms == ("2026-01-02", "2026-01-03")
+    midnight = datetime.fromisoformat("2026-01-02")
+    times = frame({"arm": [midnight, midnight.replace(hour=8)], "reward": [1, 0]})
+    assert sf.read_log(times).arms == ("2026-01-02 00:00:00", "2026-01-02 08:00:00")
 
 
 def test_a_log_can_be_learned():
@@ -293,7 +303,9 @@ def test_a_context_that_is_none(cells, said):
         ({"arm": ["a"], "paid": [1]}, r"has no column 'reward', but 'arm', 'paid'; .*read_log\("),
         (pl.DataFrame({"arm": [None], "reward": [1]}), "row 1 of the log has no arm in column"),
         (pd.DataFrame({"arm": ["a"], "reward": [None]}), "row 1 of the log has no reward"),
-        (pd.DataFrame([["a", "b", 1]], columns=["arm", "arm", "reward"]), "'arm'.* is not one"),
+        (pd.DataFrame([["a", 1, 2]], columns=["arm", "arm", "reward"]), "log has several columns"),
+        ({"arm": ["a"], "reward": [date(2026, 1, 1)]}, "'reward' of the log holds Date; a reward"),
+        (pl.DataFrame({"arm": pl.Series([{1}], dtype=pl.Object), "reward": [1]}), "holds Object"),
         ({"arm": ["a"], "reward": [1 + 2j]}, r"'reward' in row 1 of the log is \(1\+2j\); give"),
         ({"arm": ["a"], "reward": [Decimal("1e9999")]}, "'reward' in row 1 of the log is inf"),
         (7, "log is a int, not a table|is a int"),

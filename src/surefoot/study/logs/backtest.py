@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import html
 from collections.abc import Callable, Iterable, Sequence
+from dataclasses import replace
 from decimal import Decimal
 from functools import cached_property
 from pathlib import Path
@@ -11,7 +12,8 @@ from typing import TYPE_CHECKING, Any, Final
 
 import numpy as np
 
-from surefoot._exact import one_of
+from surefoot._exact import one_of, shown
+from surefoot._logs import is_bandit_feedback
 from surefoot._types import JsonObject, Number, Seed
 from surefoot.errors import InvalidInput
 from surefoot.simulation.loop import DEFAULTS, MEAN, T
@@ -105,12 +107,22 @@ def backtest(
     """
     given = own(log, default, arm, reward, propensity=propensity, known=default_value, unit=unit,
                 context=context)  # fmt: skip
+    if mode == MEANS and context is None and is_bandit_feedback(log):
+        given = _without_context(given)
     shared = (runs, horizon, seed, reward_range)
     asked = _runs_of(one_of(mode, "mode", MODES), given, policy, alpha, shared, alphas, worth)
     for step in asked.steps(workers, engine):
         if progress is not None:
             progress(step.done, step.total)
     return RejectionBacktest(asked) if mode == REJECTION else Backtest(asked)
+
+
+def _without_context(given: Subject) -> Subject:
+    """Bandit feedback always has contexts; unless they were asked for, its arms' means will do."""
+    if "context" not in given.frame.columns:
+        return given
+    source = f"{given.source.removesuffix('.')}, its contexts left aside."
+    return replace(given, frame=given.frame.drop("context"), source=source)
 
 
 def _runs_of(
@@ -123,9 +135,18 @@ def _runs_of(
     worth: Number | None,
 ) -> Any:
     """What is to be run; only by rejection may a policy see contexts."""
+    if isinstance(alphas, str) or not isinstance(alphas, Iterable):
+        raise InvalidInput(f"alphas = {shown(alphas)} must be a list, e.g. [0.01, 0.1]")
+    others = list(alphas)
     if mode == REJECTION:
+        if others:
+            raise InvalidInput(
+                f"alphas = {shown(alphas)} is for mode = {MEANS!r}; run mode = {REJECTION!r} once "
+                "for each alpha"
+            )
         return RejectionRuns(given, policy, alpha, *shared, worth)
-    if "context" in getattr(given.frame, "columns", ()) or not isinstance(policy, str | None):
+    sees = policy in ("linucb", "lints") or not isinstance(policy, str | None)
+    if sees or "context" in getattr(given.frame, "columns", ()):
         raise InvalidInput(
             f"contexts, and policies that see them, need mode = {REJECTION!r}: the means of the "
             "arms know no context"
@@ -133,7 +154,7 @@ def _runs_of(
     runs, horizon, seed, ends = shared
     count = 100 if runs is None else runs
     return BacktestRuns(
-        given, alpha, policy or "klucb", count, horizon, seed, ends, alphas=alphas, worth=worth
+        given, alpha, policy or "klucb", count, horizon, seed, ends, alphas=others, worth=worth
     )
 
 
@@ -224,6 +245,7 @@ class Backtest:
         runs, rows, copy = self.runs, self.runs.rows, self.runs.worlds.logged
         few, heavy = set(weak.few(rows).tolist()), set(weak.heavy(rows).tolist())
         plays = np.mean([one.plays[0] for one in runs.of_kind(LOG)], axis=0)
+        least, most = map(float, runs.floor.reward_range)
         default = {
             "arm": runs.subject.default, "rows": 0, "paying": 0, "mean": copy.mean,
             "low": copy.mean, "high": copy.mean, "plays": runs.horizon - float(plays.sum()),
@@ -236,8 +258,8 @@ class Backtest:
                 "rows": int(rows.sizes[arm]),
                 "paying": int(rows.paying[arm]),
                 "mean": float(mean),
-                "low": float(mean - NORMAL * error),
-                "high": float(mean + NORMAL * error),
+                "low": float(min(mean, max(mean - NORMAL * error, least))),
+                "high": float(max(mean, min(mean + NORMAL * error, most))),
                 "few": arm in few,
                 "heavy": arm in heavy,
             }

@@ -26,6 +26,8 @@ SAID = {
     CANNOT_TELL: "this log cannot tell",
 }
 
+BELOW = "the interval reaches lower only as luck is taken off it"
+
 
 def called(found: Backtest, name: str) -> str:
     """An agent's name on a chart."""
@@ -88,9 +90,18 @@ def why(found: Backtest) -> list[str]:
                 f"the gain may be {signed(gain.high)}, and {amount(runs.worth)} is worth having"
             )
         said += _needed(found)
-        stake = found.alpha * float(runs.value) * runs.horizon
-        said.append(f"to go live guarded puts at most {amount(stake)} at stake, surely")
+        stake = amount(_stake(found))
+        said.append(f"to go live guarded puts at most {stake} at stake, surely{_lower(found)}")
     return said
+
+
+def _stake(found: Backtest) -> float:
+    return found.alpha * float(found.runs.value) * found.runs.horizon
+
+
+def _lower(found: Backtest) -> str:
+    """Why the interval may reach below what is lost at most, where it does."""
+    return f": {BELOW}" if found.gain.low < -_stake(found) else ""
 
 
 def _needed(found: Backtest) -> list[str]:
@@ -222,8 +233,8 @@ def _credit(found: Backtest) -> str:
         f"The default is credited at the upper end of its mean: each play of {default} counts "
         f"{value}, for a logged {full(copy.mean)} ± {full(NORMAL * copy.error, figures=2)}. "
         "Credited above its true worth, the promise holds against the true one; gain is against "
-        f"the logged mean. At most {amount(found.alpha * float(runs.value) * runs.horizon)} can be "
-        f"lost over {runs.horizon:,} {runs.subject.play}s, surely."
+        f"the logged mean. At most {amount(_stake(found))} can be lost over {runs.horizon:,} "
+        f"{runs.subject.play}s, surely{_lower(found)}."
     )
 
 

@@ -9,6 +9,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
+from contextlib import suppress
+from datetime import date
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeAlias
 
@@ -82,7 +84,7 @@ class Wanted(NamedTuple):
 def of_values(values: Sequence[Any], name: str, place: Place) -> pl.Series:
     """A column of Python values as a series of one type; None is missing.
 
-    Text where any cell is text, exact decimals where all cells are, lists where all are lists,
+    Text where any cell is text; exact decimals, lists, days or times where all cells are;
     else floats or ints. Raises InvalidInput for a cell that none of these can hold.
     """
     import polars as pl
@@ -90,6 +92,9 @@ def of_values(values: Sequence[Any], name: str, place: Place) -> pl.Series:
     plain = list(values)
     if any(issubclass(kind, np.generic) for kind in set(map(type, plain))):
         plain = [value.item() if isinstance(value, np.generic) else value for value in plain]
+    if all(isinstance(value, date | None) for value in plain) and plain.count(None) < len(plain):
+        with suppress(TypeError, pl.exceptions.PolarsError):  # days and times mixed
+            return pl.Series(name, plain)
     kinds = {_kind(value) for value in {type(value): value for value in plain}.values()}
     if kinds & {"list", "other"}:  # one that is well says nothing of the others of its type
         kinds = {_kind(value) for value in plain}
@@ -174,7 +179,7 @@ def labels(column: pl.Series, place: Place) -> pl.Series:
     """The arms: ints if all are written as such, else texts. Refuses a row without one."""
     import polars as pl
 
-    if column.dtype.is_nested() or column.dtype == pl.Binary:
+    if column.dtype.is_nested() or column.dtype in (pl.Binary, pl.Object):
         raise InvalidInput(
             f"column {column.name!r} of {_whole(place)} holds {column.dtype}; an arm is text or an "
             "int"
@@ -194,6 +199,8 @@ def _labels(column: pl.Series) -> pl.Series:
     import polars as pl
 
     texts = column.cast(pl.String).replace("", None)
+    if column.dtype == pl.Datetime:
+        texts = texts.str.replace(r"\.0+", "")  # of a whole second
     missing = [one for one in texts.unique() if one is not None and one.lower() in _NO_ARM]
     texts = texts.replace(missing, None) if missing else texts
     if column.dtype.is_float():

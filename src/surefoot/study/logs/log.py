@@ -150,14 +150,21 @@ def read(
     return _from_table(source, wanted, spelling)
 
 
-def label(text: str, frame: pl.DataFrame) -> Any:
-    """The arm of a log that is written ``text``; the text itself if there is none.
+def label(given: Any, frame: pl.DataFrame) -> Any:
+    """The arm of a log that is written as ``given`` would be; that itself if there is none.
 
     >>> import polars as pl
     >>> label("7", pl.DataFrame({"arm": [7, 8]})), label("x", pl.DataFrame({"arm": [7, 8]}))
     (7, 'x')
+    >>> label(9.5, pl.DataFrame({"arm": ["12", "9.5"]}))
+    '9.5'
     """
-    return next((known for known in frame["arm"].drop_nulls().unique() if str(known) == text), text)
+    try:
+        column = cells.of_values([given], "default", _logs.row_place)
+        text = str(cells.labels(column, _logs.row_place)[0])
+    except InvalidInput:
+        text = str(given)
+    return next((one for one in frame["arm"].drop_nulls().unique() if str(one) == text), given)
 
 
 def within(frame: pl.DataFrame, low: float, high: float, place: Place = _logs.row_place) -> None:

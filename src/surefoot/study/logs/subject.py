@@ -71,19 +71,19 @@ def own(
 ) -> Subject:
     """A log of one's own as the subject of a backtest: a path, a table, or what was read.
 
-    ``default``: its label, or that label as text; with ``known``, what the default pays, it needs
-    no rows. ``unit``: of a reward. Raises InvalidInput as ``log.read`` does, where no default is
-    named, and where both its rows and ``known`` are there.
+    ``default``: its label, as the log writes it or as its column holds it; with ``known``, what the
+    default pays, it needs no rows. ``unit``: of a reward. Raises InvalidInput as ``log.read`` does,
+    where no default is named, and where both its rows and ``known`` are there.
     """
     logged = log.read(source, arm, reward, spelling, propensity, context)
     frame, name = logged.frame, logged.name
     if default is None and known is None:
         arms = first_few(logged.arms, str)
         raise InvalidInput(
-            f"name the default, the arm in use today, with --default; {name} has {arms}"
+            f"name the default, the arm in use today, with default= (--default); {name} has {arms}"
         )
     label = "default" if default is None else default
-    label = log.label(label, frame) if isinstance(label, str) else label
+    label = log.label(label, frame)
     value = None if known is None else exact(known, "default_value")
     if value is not None and label in set(frame["arm"]):
         raise InvalidInput(
