@@ -7,7 +7,7 @@ import surefoot as sf
 from contestants import ENVIRONMENT, gencb, three, traces
 from surefoot.errors import InvalidInput
 from surefoot.simulation import loop, stages, stops
-from surefoot.simulation.calendar import SumCalendar
+from surefoot.simulation.calendar import calendar
 from surefoot.simulation.fast import chunks
 from surefoot.simulation.loop import ARM, LEAST, T
 from surefoot.simulation.plan import Plan
@@ -121,21 +121,21 @@ def test_the_last_of_a_billion_plays_on_the_largest_books_stay_within_64_bits(na
     assert agents[name].floor.places == 9
     ends = []
     for engine in (choose("compiled"), choose("plain")):
-        calendar = SumCalendar(agents[name], 1.0, made.checkpoints, engine)
-        value, floor, *_ = calendar.terms
+        one = calendar(agents[name], 1.0, made.checkpoints, engine)
+        value, floor, *_ = one.terms
         played, explored = 10**9 - 50, 60
         slack = played * (value - floor if sign > 0 else -floor)
         reward = value if sign > 0 else 0
         for column, number in enumerate([played, played - explored, slack, slack, 0, 0]):
-            calendar.books[column] = number
+            one.books[column] = number
         pledges = [(explored + j) * value for j in range(1, 101)]
         numbers = engine.array([0.0])
         block = stages.blank_block(100, chunks.blank(100, (numbers, numbers), 0.0, True), engine)
         for j in range(100):
             block.rewards[j], block.pledges[j] = reward, pledges[j]
         engine.survey(block, True, False)
-        calendar.take(block)
-        ends.append((list(calendar.books), calendar.trace().books.tolist()))
+        one.take(block)
+        ends.append((list(one.books), one.trace().books.tolist()))
     assert ends[0] == ends[1]
     assert ends[0][0][T] == 10**9
 

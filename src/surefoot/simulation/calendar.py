@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot._exact import INT64_MAX
 from surefoot.agents.agent import Agent
-from surefoot.floors import MeanVarianceFloor
+from surefoot.floors import MeanVarianceFloor, Terms
 from surefoot.floors.mean_variance_account import MeanVarianceAccount, Moments
 from surefoot.simulation import mean_variance as mv
 from surefoot.simulation.loop import (
@@ -44,19 +44,27 @@ class Calendar(Protocol):
 
 def calendar(agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> Calendar:
     """The calendar of an agent's floor; ``top``: mu_*, the regret is against it."""
-    kind = SumCalendar if agent.floor.rho is None else MomentCalendar
-    return kind(agent, top, checkpoints, engine)
+    if agent.floor.rho is not None:
+        return MomentCalendar(agent, top, checkpoints, engine)
+    terms, reserve = agent.floor.terms(), agent.floor.open().account.reserve
+    return SumCalendar(GATES[agent.gate], terms, reserve, top, checkpoints, engine)
 
 
 class SumCalendar:
     """The calendar of a reward floor, which needs one sum."""
 
-    def __init__(self, agent: Agent, top: float, checkpoints: Ints, engine: Engine) -> None:
-        reserve = agent.floor.open().account.reserve
+    def __init__(
+        self,
+        gate: int,
+        terms: Terms,
+        reserve: int,
+        top: float,
+        checkpoints: Ints,
+        engine: Engine,
+    ) -> None:
         self.interleave = engine.interleave
-        terms = agent.floor.terms()
         self.terms = (terms.value, terms.floor, terms.hold, terms.deposit)
-        self.gate, self.top = GATES[agent.gate], top
+        self.gate, self.top = gate, top
         self.books = engine.array([0, 0, reserve, INT64_MAX, 0, 0])
         self.losses = engine.array([0.0] * SUMS)
         self.checkpoints = checkpoints

@@ -59,9 +59,7 @@ class _Compiled:
         self._path, self._engine, self._environment = path, engine, plan.environment
         self._horizon = plan.horizon
         own = plan.own_key(run) if path.draws else 0
-        rows = driver.init(path.policy, plan.environment.n_arms)
-        registry.KERNELS[path.kind].seed(path.policy, rows, own)
-        self._policy = tuple(map(engine.array, rows))
+        self._policy = seeded(path, driver, plan.environment.n_arms, own, engine)
         self._key, self._own = engine.word(plan.key(run)), engine.word(own)
         means, variances = plan.environment.means, plan.environment.variances
         self._truth = engine.array(means.tolist()), engine.array(variances.tolist())
@@ -89,8 +87,7 @@ class SharedPath(_Compiled):
     ) -> None:
         self._driver = engine.driver(path.kind)
         super().__init__(plan, path, run, engine, self._driver)
-        # Equal blocks: the last one then walks only a few turns beyond the horizon.
-        size = -(-self._horizon // -(-self._horizon // BLOCK))
+        size = block_size(self._horizon, BLOCK)
         best = float(plan.environment.best)
         single = registry.KERNELS[path.kind].member is registry.itself
         self._block = blank_block(size, chunks.blank(size, self._truth, best, single), engine)
@@ -198,6 +195,22 @@ def _naming(kind: type) -> Iterator[None]:
         raise InvalidInput(
             f'{uncompilable(name)}; mend them, or simulate with engine="plain"'
         ) from error
+
+
+def seeded(path: BasePath, driver: Driver, n_arms: int, own: int, engine: Engine) -> Any:
+    """The state of a base path's policy before its first turn; ``own``: the key of its draws."""
+    rows = driver.init(path.policy, n_arms)
+    registry.KERNELS[path.kind].seed(path.policy, rows, own)
+    return tuple(map(engine.array, rows))
+
+
+def block_size(horizon: int, most: int) -> int:
+    """Turns of a block, at most so many, where equal blocks walk few turns beyond the horizon.
+
+    >>> block_size(100, 30), block_size(10, 30)
+    (25, 10)
+    """
+    return -(-horizon // -(-horizon // most))
 
 
 def blank_block(turns: int, sums: chunks.Chunks, engine: Engine) -> Block:

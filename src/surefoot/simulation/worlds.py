@@ -11,14 +11,13 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from surefoot._exact import INT64_MAX
 from surefoot.floors import Terms
-from surefoot.kernels import registry
+from surefoot.simulation.calendar import SumCalendar
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.fast import chunks
-from surefoot.simulation.loop import DEFAULTS, GATES, SUMS, Floats, Ints, T, Trace, blank
+from surefoot.simulation.loop import DEFAULTS, GATES, Floats, Ints, T, Trace
 from surefoot.simulation.plan import Plan
-from surefoot.simulation.stages import BasePath, blank_block
+from surefoot.simulation.stages import BasePath, blank_block, block_size, seeded
 from surefoot.simulation.stops import Stopped
 
 BLOCK = 8_192
@@ -73,17 +72,16 @@ class Seat:
         """
         driver, horizon = engine.driver(self.path.kind), int(checkpoints[-1])
         own = key if self.path.draws else 0
-        rows = driver.init(self.path.policy, self.n_arms)
-        registry.KERNELS[self.path.kind].seed(self.path.policy, rows, own)
-        state = tuple(engine.array(row) for row in rows)
+        state = seeded(self.path, driver, self.n_arms, own, engine)
         truth = (engine.array(world.means.tolist()), engine.array([0.0] * self.n_arms))
-        size = -(-horizon // -(-horizon // BLOCK))
+        size = block_size(horizon, BLOCK)
         top = float(world.means.max())
         block = blank_block(size, chunks.blank(size, truth, top, single=True), engine)
-        books = [_Books(terms, checkpoints, self.n_arms, engine) for terms in floors]
+        calendars = [SumCalendar(self.gate, terms, 0, top, checkpoints, engine) for terms in floors]
+        plays = [np.zeros(self.n_arms, np.int64) for _ in floors]
         noise, draws = engine.word(key), engine.word(own)
         first = 1
-        while any(one.books[T] < horizon for one in books):
+        while any(one.books[T] < horizon for one in calendars):
             if stopped():
                 raise Stopped
             driver.walk(
@@ -93,27 +91,9 @@ class Seat:
             engine.survey(block, False, False)
             arms = np.asarray(block.arms)
             explored = arms[arms >= 0]
-            for one in books:
-                one.take(self.gate, top, block, explored, engine)
+            for one, counts in zip(calendars, plays, strict=True):
+                one.take(block)
+                regular = int(one.books[T] - one.books[DEFAULTS]) - int(counts.sum())
+                counts += np.bincount(explored[:regular], minlength=self.n_arms)
             first += size
-        return [Played(one.plays, one.trace) for one in books]
-
-
-class _Books:
-    """The books of one floor along the turns of a policy."""
-
-    def __init__(self, terms: Terms, checkpoints: Ints, n_arms: int, engine: Engine) -> None:
-        self.terms = (terms.value, terms.floor, terms.hold, terms.deposit)
-        self.books = engine.array([0, 0, 0, INT64_MAX, 0, 0])
-        self.losses = engine.array([0.0] * SUMS)
-        self.checkpoints = checkpoints
-        self.trace = blank(len(checkpoints))
-        self.plays = np.zeros(n_arms, np.int64)
-
-    def take(self, gate: int, top: float, block: Any, explored: Ints, engine: Engine) -> None:
-        """Take the turns of one block, and count the arms of those that were played."""
-        engine.interleave(
-            gate, self.terms, block, top, self.books, self.losses, self.checkpoints, self.trace
-        )
-        regular = int(self.books[T] - self.books[DEFAULTS]) - int(self.plays.sum())
-        self.plays += np.bincount(explored[:regular], minlength=len(self.plays))
+        return [Played(counts, one.trace()) for one, counts in zip(calendars, plays, strict=True)]
