@@ -26,7 +26,7 @@ import numpy as np
 from bench_engine import machine, table
 
 from surefoot.simulation.runner import choose, compile_ahead
-from surefoot.study.experiment import run_study
+from surefoot.study.experiment import steps_of_study
 from surefoot.study.problems import MAIN
 from surefoot.study.results.rows import axes_of
 from surefoot.study.results.rows import table as rows_of
@@ -115,7 +115,7 @@ def group(folder: Path) -> Iterator[tuple[Group, Cluster]]:
 def on_cluster(made: Group, crew: Cluster, runs: int, folder: Path) -> Timed:
     """The study by the workers of a cluster."""
     store, began, cpu = Store(folder, PANEL.but(runs=runs)), time.perf_counter(), made.cpu
-    list(run_study(store, crew=crew))
+    list(steps_of_study(store, crew=crew))
     wall, cpu = time.perf_counter() - began, made.cpu - cpu
     log = [json.loads(line) for line in (folder / "log.ndjson").read_text().splitlines()]
     return Timed(wall, cpu, sum(one["seconds"] for one in log) / (WORKERS * wall), len(log))

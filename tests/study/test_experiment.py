@@ -6,7 +6,7 @@ import pytest
 
 from surefoot.errors import InvalidInput, MissingExtra
 from surefoot.study import files
-from surefoot.study.experiment import claim, run_study, write, write_study
+from surefoot.study.experiment import claim, steps_of_study, write, write_study
 from surefoot.study.logs.backtest import Backtest
 from surefoot.study.logs.backtest_runs import BacktestRuns
 from surefoot.study.logs.subject import Subject
@@ -27,14 +27,14 @@ def no_figures(monkeypatch):
 def run(folder, sweep=SWEEP, steps=None, **options):
     """Do a study, or the first so many steps of it."""
     store = Store(folder, sweep, **options)
-    for number, _ in enumerate(run_study(store, steps and 1), start=1):
+    for number, _ in enumerate(steps_of_study(store, steps and 1), start=1):
         if number == steps:
             break
     return write_study(store)
 
 
 def test_steps_tell_where_it_stands(tmp_path):
-    steps = [step for step in run_study(Store(tmp_path, SWEEP)) if step.doing != "compiling"]
+    steps = [step for step in steps_of_study(Store(tmp_path, SWEEP)) if step.doing != "compiling"]
     assert steps[0] == ("starting", 0, 12)  # 4 panels, of 3 runs each
     done = [step.done for step in steps[1:]]
     assert done == sorted(done)
@@ -56,7 +56,7 @@ def test_a_stopped_study_ends_as_one_that_never_stopped(tmp_path, steps):
 def test_what_is_done_is_not_done_again(tmp_path):
     run(tmp_path)
     before = {file: file.stat().st_mtime_ns for file in tmp_path.glob("runs/*/*")}
-    steps = list(run_study(Store(tmp_path, SWEEP, resume=True)))
+    steps = list(steps_of_study(Store(tmp_path, SWEEP, resume=True)))
     assert steps == [("starting", 12, 12)]
     assert {file: file.stat().st_mtime_ns for file in tmp_path.glob("runs/*/*")} == before
 
@@ -76,7 +76,7 @@ def test_the_number_of_threads_changes_nothing(tmp_path):
     results = []
     for workers in (1, 3):
         store = Store(tmp_path / str(workers), SWEEP)
-        assert [step.done for step in run_study(store, workers)][-1] == 12
+        assert [step.done for step in steps_of_study(store, workers)][-1] == 12
         results.append(write_study(store))
     assert results[0] == results[1]
 
@@ -115,15 +115,15 @@ def test_a_missing_extra_is_found_before_anything_is_written(tmp_path, monkeypat
         files, "find_spec", lambda name: None if name == package else find_spec(name)
     )
     with pytest.raises(MissingExtra, match=f"{package} is not installed; in Surefoot's folder"):
-        next(run_study(Store(tmp_path / "out", SWEEP)))
+        next(steps_of_study(Store(tmp_path / "out", SWEEP)))
     assert not (tmp_path / "out").exists()
 
 
 def test_what_does_not_fit_is_found_before_anything_is_written(tmp_path):
     with pytest.raises(InvalidInput, match="workers = 0"):
-        next(run_study(Store(tmp_path / "out", SWEEP), workers=0))
+        next(steps_of_study(Store(tmp_path / "out", SWEEP), workers=0))
     with pytest.raises(InvalidInput, match=r"delta = 2\.0 must lie strictly between"):
-        next(run_study(Store(tmp_path / "out", SWEEP.but(delta=2.0))))
+        next(steps_of_study(Store(tmp_path / "out", SWEEP.but(delta=2.0))))
     assert not (tmp_path / "out").exists()
 
 
@@ -144,7 +144,7 @@ def test_each_panel_gets_its_figures(tmp_path, monkeypatch):
 def test_a_study_of_all_problems_is_one_table_and_one_report(tmp_path):
     sweep = Sweep.of(*(read(name) for name in MAIN.values())).but(horizon=60, runs=1)
     store = Store(tmp_path, sweep, theory=True)
-    steps = list(run_study(store))
+    steps = list(steps_of_study(store))
     assert {step.total for step in steps} == {4}
     assert [step.doing for step in steps].count("compiling") <= 1
     summary = write_study(store)

@@ -80,7 +80,7 @@ class Asked(NamedTuple):
 
 def carry_through(sweep: Sweep, asked: Asked) -> None:
     """Do the runs of a study that are missing, draw and tell what all of them show."""
-    from surefoot.study.experiment import run_study, write_study
+    from surefoot.study.experiment import steps_of_study, write_study
     from surefoot.study.files import probe, to_json
     from surefoot.study.results.store import Store
     from surefoot.study.scheduling.executors import crew_of
@@ -96,7 +96,7 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
     if asked.resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
     with crew_of(asked.cluster, asked.workers) as crew:
-        steps = run_study(store, crew=crew, shard=shard)
+        steps = steps_of_study(store, crew=crew, shard=shard)
         total, stopped = watch(steps, as_json=asked.as_json)
     if asked.shard is not None:
         _tell_shard(store, shard, total, stopped=stopped, as_json=asked.as_json)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
@@ -13,6 +12,7 @@ from pydantic import BaseModel, ConfigDict, Field
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.study.near import meant
 from surefoot.study.own_code import imported, is_own, shown_error, sources
 
 if TYPE_CHECKING:
@@ -137,7 +137,7 @@ class AgentEntry(BaseModel):
             return self._guarded(policy, panel, self.guard or "Plain")
         raise Misplaced(
             f"algorithm = {shown(name)} is none of {panel.problem}'s"
-            + _nearest(name, (*papers, *COMPARATORS, *POLICIES))
+            + meant(name, (*papers, *COMPARATORS, *POLICIES))
             + '; a class of your own is policy = "module:Class"',
             "algorithm",
         )
@@ -163,7 +163,7 @@ class AgentEntry(BaseModel):
             kind = getattr(policies, name)
         else:
             raise Misplaced(
-                f"policy = {shown(name)} is no policy of Surefoot's{_nearest(name, POLICIES)}; "
+                f"policy = {shown(name)} is no policy of Surefoot's{meant(name, POLICIES)}; "
                 'a class of your own is "module:Class"',
                 "policy",
             )
@@ -184,7 +184,7 @@ class AgentEntry(BaseModel):
         else:
             raise Misplaced(
                 f"guard = {shown(guard)} must be GenCB, Plain or a class of your own, "
-                f'"module:Class"{_nearest(guard, GUARDS)}',
+                f'"module:Class"{meant(guard, GUARDS)}',
                 "guard",
             )
         made = self._called(kind, key, self.guard_settings, (policy, floor))
@@ -250,17 +250,6 @@ def _asked_for(kind: Any, told: Known, settled: Known, given: Mapping[str, Any])
     if "n_arms" in asked:
         asked.pop("arms", None)
     return asked
-
-
-def _nearest(name: str, known: tuple[str, ...]) -> str:
-    """Which known name was meant, if one is near.
-
-    >>> _nearest("GenCb", GUARDS)
-    '; did you mean GenCB?'
-    """
-    folded = {one.casefold(): one for one in known}
-    near = get_close_matches(name.casefold(), folded, 1)
-    return f"; did you mean {folded[near[0]]}?" if near else ""
 
 
 def labels_of(entries: tuple[AgentEntry, ...]) -> tuple[str, ...]:

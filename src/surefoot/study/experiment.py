@@ -9,7 +9,7 @@ from pathlib import Path
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.simulation.plan import Plan
-from surefoot.simulation.runner import choose, compile_ahead, kind_of, warm
+from surefoot.simulation.runner import choose, kind_of
 from surefoot.study import files
 from surefoot.study.better import findings as better_findings
 from surefoot.study.better import pages as better_pages
@@ -30,13 +30,13 @@ from surefoot.study.results.manifest import MANIFEST
 from surefoot.study.results.parts import of_shard
 from surefoot.study.results.sealed import put
 from surefoot.study.results.store import Store
-from surefoot.study.runs import Step, joint_plan
+from surefoot.study.runs import Step, compiled, joint_plan
 from surefoot.study.scheduling.executors import Crew, Local
 from surefoot.study.scheduling.schedule import WHOLE, Job, Shard, drive, weight
 from surefoot.study.scheduling.tasks import due
 
 
-def run_study(
+def steps_of_study(
     store: Store, workers: int | None = None, *, crew: Crew | None = None, shard: Shard = WHOLE
 ) -> Iterator[Step]:
     """Do the runs of a study that are missing, by tasks; stop whenever you like.
@@ -67,20 +67,11 @@ def run_study(
         yield Step("starting", before, before + left)
         if isinstance(doing, Local):
             fresh = [firsts[kind] for kind in firsts if any(job.kind == kind for job in jobs)]
-            yield from _compiled(fresh, before, before + left)
+            yield from compiled(fresh, choose("compiled"), before, before + left)
         yield from drive(jobs, doing, before=before)
     finally:
         if crew is None:
             doing.close()
-
-
-def _compiled(plans: Sequence[Plan], done: int, total: int) -> Iterator[Step]:
-    """Compile what threads of this process need, in the one that Ctrl-C strikes."""
-    loops = choose("compiled")
-    if not all(warm(plan, loops) for plan in plans):
-        yield Step("compiling", done, total)
-        for plan in plans:
-            compile_ahead(plan, loops)
 
 
 def foreign(panels: Sequence[Panel]) -> bool:

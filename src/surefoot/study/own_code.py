@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import importlib
 import sys
-from difflib import get_close_matches
 from pathlib import Path
 from types import ModuleType
 from typing import Any
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
+from surefoot.study.near import meant
 from surefoot.study.own_text import texts
 
 _FORM = 'must be a module and a class, "mylab.policies:Mine"'
@@ -47,9 +47,9 @@ did you mean OrderedDict?
     value: Any = _module(path, module, home)
     for part in name.split("."):
         if not hasattr(value, part):
-            near = get_close_matches(part, dir(value), 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
-            raise InvalidInput(f"{shown(path)}: module {module} has no {name}{hint}")
+            raise InvalidInput(
+                f"{shown(path)}: module {module} has no {name}{meant(part, dir(value))}"
+            )
         value = getattr(value, part)
     if not callable(value):
         raise InvalidInput(f"{shown(path)} is {shown(value)}; name a class")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Literal
 
@@ -13,6 +12,7 @@ from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.entry import Known, Misplaced
+from surefoot.study.near import meant
 from surefoot.study.own_code import imported, is_own, shown_error, sources
 from surefoot.study.panel import Bounds, Panel, Words
 from surefoot.study.problems import PROBLEMS
@@ -64,11 +64,10 @@ class EnvironmentEntry(BaseModel):
             from surefoot import environments
 
             return getattr(environments, self.path)
-        near = get_close_matches(self.path, ENVIRONMENTS, 1)
-        hint = f"; did you mean {near[0]}?" if near else ""
         raise InvalidInput(
             f"path = {shown(self.path)} must be a class of your own, "
-            f'"mylab.envs:Shop", or one of {", ".join(ENVIRONMENTS)}{hint}'
+            f'"mylab.envs:Shop", or one of {", ".join(ENVIRONMENTS)}'
+            f"{meant(self.path, ENVIRONMENTS)}"
         )
 
 

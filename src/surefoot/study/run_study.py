@@ -9,7 +9,7 @@ from pathlib import Path
 
 from surefoot._exact import shown
 from surefoot.errors import InvalidInput
-from surefoot.study.experiment import run_study as steps_of
+from surefoot.study.experiment import steps_of_study
 from surefoot.study.files import probe
 from surefoot.study.results.store import Store
 from surefoot.study.scheduling.executors import Crew, Given, Local
@@ -67,7 +67,7 @@ def run_study(
     probe(folder)
     crew: Crew = Local(workers) if executor is None else Given(executor, workers)
     try:
-        for step in steps_of(store, crew=crew, shard=part):
+        for step in steps_of_study(store, crew=crew, shard=part):
             if progress is not None:
                 progress(step.done, step.total)
     finally:

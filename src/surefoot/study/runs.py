@@ -14,6 +14,7 @@ from surefoot.floors import RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.checks import positive
+from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import Ints, Trace
 from surefoot.simulation.plan import grid
 from surefoot.simulation.runner import choose, compile_ahead, form, run_all, warm
@@ -38,7 +39,7 @@ class Step(NamedTuple):
     """Where the work stands: what is done next, and how many runs are finished of how many."""
 
     doing: str
-    """"starting", "compiling" or "running"."""
+    """"starting", "compiling", "running" or, where no worker is there, "waiting"."""
     done: int
     total: int
 
@@ -64,10 +65,7 @@ def perform(
     done, total = before, before + sum(each[name] * len(wanted[name]) for name in due)
     yield Step("starting", done, total)
     loops = choose(engine)
-    if not all(warm(plans[name], loops) for name in due):
-        yield Step("compiling", done, total)
-        for name in due:
-            compile_ahead(plans[name], loops)
+    yield from compiled([plans[name] for name in due], loops, done, total)
     for name in due:
         yield Step("running", done, total)
         for run, traces in run_all(plans[name], wanted[name], loops, count):
@@ -75,6 +73,14 @@ def perform(
                 keep(name, run, traces)
             done += each[name]
             yield Step("running", done, total)
+
+
+def compiled(plans: Sequence[Plan], loops: Engine, done: int, total: int) -> Iterator[Step]:
+    """Compile what some plans need and this machine lacks, in the thread that Ctrl-C strikes."""
+    if not all(warm(plan, loops) for plan in plans):
+        yield Step("compiling", done, total)
+        for plan in plans:
+            compile_ahead(plan, loops)
 
 
 class Simulation:

@@ -7,7 +7,7 @@ import polars as pl
 import pytest
 
 from surefoot.errors import DamagedFile
-from surefoot.study.experiment import run_study
+from surefoot.study.experiment import steps_of_study
 from surefoot.study.problems import MAIN
 from surefoot.study.report import publish as publishing
 from surefoot.study.report import report
@@ -30,7 +30,7 @@ def no_figures(monkeypatch):
 def folder(tmp_path_factory):
     """A finished study."""
     made = tmp_path_factory.mktemp("study") / "out"
-    list(run_study(Store(made, SWEEP)))
+    list(steps_of_study(Store(made, SWEEP)))
     return made
 
 
@@ -73,7 +73,7 @@ def test_differences_are_of_runs_of_equal_number(folder):
 
 def test_what_is_missing_is_said_and_the_rest_is_shown(folder, tmp_path):
     store = Store(tmp_path / "out", SWEEP)
-    for number, _ in enumerate(run_study(store, workers=1)):
+    for number, _ in enumerate(steps_of_study(store, workers=1)):
         if number == 3:
             break
     cell = store.cell(SWEEP.panels[0])
@@ -99,7 +99,7 @@ def test_without_a_finished_run_nothing_is_written(tmp_path):
 
 def test_a_damaged_part_is_named(tmp_path):
     store = Store(tmp_path / "out", SWEEP.but(alpha=(0.1,)))
-    list(run_study(store))
+    list(steps_of_study(store))
     part = next(store.place(next(iter(store.cells))).iterdir())
     frame = pl.read_parquet(part)
     frame.filter(pl.col("run") > frame["run"].min()).write_parquet(part)

@@ -9,7 +9,7 @@ import pytest
 from clusters import Processes, soon, without
 from crews import finished, job, work
 from surefoot.errors import InvalidInput, MissingExtra, TaskFailed
-from surefoot.study.experiment import run_study
+from surefoot.study.experiment import steps_of_study
 from surefoot.study.problems import MAIN
 from surefoot.study.results.store import Runs, Store
 from surefoot.study.runs import joint_plan
@@ -35,7 +35,7 @@ def parts(folder):
 
 def done(folder, sweep=SMALL, crew=None, shard=schedule.WHOLE, **options):
     """The rows of a study that is done here, by threads if nothing else is said."""
-    list(run_study(Store(folder, sweep, **options), crew=crew, shard=shard))
+    list(steps_of_study(Store(folder, sweep, **options), crew=crew, shard=shard))
     return rows_of(folder)
 
 
@@ -221,7 +221,7 @@ def test_the_papers_panels_and_a_grid_of_2_000_runs_are_equal_on_a_cluster(tmp_p
         try:
             for name, sweep in [("panels", panels), ("grid", grid)]:
                 whole = done(tmp_path / f"{name}-whole", sweep)
-                steps = run_study(Store(tmp_path / name, sweep), crew=crew)
+                steps = steps_of_study(Store(tmp_path / name, sweep), crew=crew)
                 for step in steps:
                     if step.done > step.total / 4 and doomed.poll() is None:
                         doomed.kill()

@@ -36,8 +36,10 @@ def draw_grid(grid: Grid, entries: Sequence[JsonObject], path: Path) -> Drawn:
     with style.sheet(grid.title, short, 3, (16.0, 4.1)) as (figure, panels):
         for axes in panels:
             axes.set_xlabel(called(grid.axis))
-        _means(panels[0], grid, entries, curves)
-        _defaults(panels[1], grid, entries, curves)
+        panels[0].set(title="Regret at the horizon", ylabel="pseudo-regret")
+        _means(panels[0], grid, entries, curves, "regret")
+        panels[1].set(title="Share of default plays", ylabel="share of plays")
+        _means(panels[1], grid, entries, curves, "default_plays", share=True)
         _least(panels[2], grid, entries, curves)
         style.fit(panels)
         style.save(figure, path)
@@ -59,31 +61,24 @@ def _points(
 
 
 def _means(
-    axes: Axes, grid: Grid, entries: Sequence[JsonObject], curves: dict[str, style.Curve]
+    axes: Axes,
+    grid: Grid,
+    entries: Sequence[JsonObject],
+    curves: dict[str, style.Curve],
+    measure: str,
+    *,
+    share: bool = False,
 ) -> None:
-    axes.set_title("Regret at the horizon")
-    axes.set_ylabel("pseudo-regret")
+    """A measure at the horizon; ``share``: in per cent of the plays."""
     ends = []
     for name, curve in curves.items():
-        x, values, _ = _points(grid, entries, name, "regret")
-        _between(axes, x, values, curve, 1.0)
-        ends.append((float(values[-1]["mean"]), name, curve))
-    axes.set_ylim(bottom=min(0.0, axes.get_ylim()[0]))
-    _finish(axes, entries, grid, ends)
-
-
-def _defaults(
-    axes: Axes, grid: Grid, entries: Sequence[JsonObject], curves: dict[str, style.Curve]
-) -> None:
-    axes.set_title("Share of default plays")
-    axes.set_ylabel("share of plays")
-    ends = []
-    for name, curve in curves.items():
-        x, values, horizons = _points(grid, entries, name, "default_plays")
-        _between(axes, x, values, curve, horizons / 100)
-        ends.append((float(values[-1]["mean"] / horizons[-1] * 100), name, curve))
-    axes.set_ylim(bottom=0)
-    axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
+        x, values, horizons = _points(grid, entries, name, measure)
+        per = horizons / 100 if share else np.ones(len(x))
+        _between(axes, x, values, curve, per)
+        ends.append((float(values[-1]["mean"] / per[-1]), name, curve))
+    axes.set_ylim(bottom=0 if share else min(0.0, axes.get_ylim()[0]))
+    if share:
+        axes.yaxis.set_major_formatter(lambda value, _: f"{value:g} %")
     _finish(axes, entries, grid, ends)
 
 

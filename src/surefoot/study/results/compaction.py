@@ -63,7 +63,7 @@ def _groups(folder: Path, found: list[Part], size: int) -> Iterator[list[tuple[P
     """Parts to be put together, with the runs that count in each, without a gap."""
     group: list[tuple[Part, range]] = []
     weight = 0
-    for part, counts in parts.counting(found, 10**6):
+    for part, counts in parts.counting(found, parts.ANY):
         bytes_ = (folder / part.name).stat().st_size
         follows = bool(group) and group[-1][1].stop == counts.start
         if group and (not follows or weight + bytes_ > size):

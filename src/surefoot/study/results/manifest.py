@@ -30,7 +30,7 @@ FORMAT = 3
 BEFORE = 2
 """The format of studies that had a file for each run, in ``parts``."""
 _RUN_BEFORE = re.compile(r"(\.run-[0-9]{6}\.[0-9]+|run-[0-9]{6})\.parquet")
-PARTS = ("", "-theory")
+_FIGURES = ("", "-theory")
 """The figures of a panel, by what follows its name."""
 SORTED = ".sorted-"
 """How the name of a folder begins that holds cells while ``runs.parquet`` is written."""
@@ -209,7 +209,7 @@ def clear(folder: Path) -> None:
         _clear_before(folder / "parts")
     else:
         panels = settings(read(folder)).panels
-    stems = [panel.name + part for panel in panels for part in PARTS]
+    stems = [panel.name + part for panel in panels for part in _FIGURES]
     stems += [grid.name for grid in grids(panels)]
     figures = [f"{stem}.{ending}" for stem in stems for ending in FORMATS]
     parts.clear(folder / parts.RUNS)

@@ -15,6 +15,8 @@ from typing import NamedTuple
 
 RUNS = "runs"
 """The folder of all cells."""
+ANY = 10**6
+"""More than the number of any run: a name has six digits."""
 BLOCK = 32
 """Runs that one shard does on end."""
 _NAME = re.compile(r"part-(\d{6})-(\d{6})\.parquet")

@@ -93,7 +93,7 @@ class Runs:
         return sum(
             len(counts)
             for cell in self.cells
-            for _, counts in parts.counting(self.parts(cell), 10**6)
+            for _, counts in parts.counting(self.parts(cell), parts.ANY)
         )
 
     def lacking(self, shard: int = 1, shards: int = 1) -> int:

@@ -6,7 +6,6 @@ import math
 import re
 import tomllib
 from collections.abc import Iterable, Iterator
-from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NoReturn
 
@@ -14,6 +13,7 @@ from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.entry import AgentEntry
+from surefoot.study.near import meant
 from surefoot.study.own_problem import KINDS, EnvironmentEntry
 from surefoot.study.panel import Panel
 from surefoot.study.toml.lines import Lines
@@ -124,8 +124,7 @@ class StudyText:
             self.fail(f"problem is missing; give one of {every}")
         problem = self.document["problem"]
         if not isinstance(problem, str) or problem not in KINDS:
-            near = get_close_matches(str(problem).casefold(), KINDS, 1)
-            hint = f"; did you mean {near[0]}?" if near else ""
+            hint = meant(str(problem), KINDS)
             self.fail(f"problem = {shown(problem)} must be one of {every}{hint}", "problem")
         if problem != "own" and "environment" in self.document:
             self.fail(f'[environment] needs problem = "own", not {shown(problem)}', "environment")
@@ -169,9 +168,7 @@ def near(name: str, known: Iterable[str]) -> str:
     ('did you mean seed?', 'known are seed, runs')
     """
     known = list(known)
-    folded = {one.casefold(): one for one in known}
-    found = get_close_matches(name.casefold(), folded, 1)
-    return f"did you mean {folded[found[0]]}?" if found else f"known are {', '.join(known)}"
+    return meant(name, known).removeprefix("; ") or f"known are {', '.join(known)}"
 
 
 def _no_key(key: str, where: str, known: Iterable[str], *, settings: bool = False) -> str:
