@@ -43,8 +43,8 @@ class Played(NamedTuple):
     trace: Trace
 
 
-class Seat:
-    """An agent's place at any world of a plan's kind.
+class WorldRunner:
+    """Runs one agent in any world of a plan's kind.
 
     ``plan``: its environment says how many arms there are and of what unit a reward is. ``name``:
     the agent, whose turns depend on its policy and the world alone.

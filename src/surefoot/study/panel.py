@@ -346,8 +346,8 @@ def checked(model: type[M], values: Any) -> M:
         first = error.errors()[0]
         where = first["loc"][0] if first["loc"] else model.__name__
         value = first["input"]
-        shown = f"{value:.10g}" if isinstance(value, float) else repr(value)
-        raise InvalidInput(f"{where} = {shown} {must(first, where)}") from None
+        said = f"{value:.10g}" if isinstance(value, float) else repr(value)
+        raise InvalidInput(f"{where} = {said} {must(first, where)}") from None
 
 
 def must(fault: Any, where: Any = None) -> str:

@@ -13,7 +13,7 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.entry import AgentEntry
 from surefoot.study.own_problem import KINDS
-from surefoot.study.panel import Panel, checked
+from surefoot.study.panel import BESIDE, Panel, checked
 from surefoot.study.problems import PROBLEMS
 
 
@@ -203,7 +203,7 @@ def _known_of(problem: str) -> Callable[[Panel], dict[str, str | None]]:
     And why the horizon is what it is, where it is the one we chose for that figure.
     """
     printed = paper(problem) if problem in PROBLEMS else []
-    free = {"source", "because", "runs", "varied", "home", "curves"}
+    free = {*BESIDE, "curves"}
     shown = [(other, _of(other, free)) for other in printed]
 
     def known(panel: Panel) -> dict[str, str | None]:

@@ -15,7 +15,7 @@ from surefoot.floors import RewardFloor, Terms
 from surefoot.simulation import Plan
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import LEAST, Trace
-from surefoot.simulation.worlds import Played, Seat, World
+from surefoot.simulation.worlds import Played, World, WorldRunner
 from surefoot.study.logs.copies import Copy, Default, Gain, of_log, redrawn, shuffled
 from surefoot.study.logs.rows import Floats, Rows
 
@@ -83,8 +83,8 @@ class Worlds:
         self.seed = paired.entropy
         alone = {JOINED: Plain(make(arms=joined.arms), self.floor)}
         self.plans = {GUARDED: paired, JOINED: Plan(alone, joined, horizon, self.seed)}
-        self.seats = {
-            name: Seat(plan, name) for plan in self.plans.values() for name in plan.agents
+        self.runners = {
+            name: WorldRunner(plan, name) for plan in self.plans.values() for name in plan.agents
         }
         self.counts = (runs, COPIES, COPIES, SPLITS if rows.sizes.min() > 1 else 0)
         """How many worlds of each kind."""
@@ -180,14 +180,14 @@ class _Table:
 
         A default that earns nothing, as in a redrawn copy it may, is played throughout.
         """
-        value, seat = copy.credited, self.worlds.seats[GUARDED]
+        value, runner = copy.credited, self.worlds.runners[GUARDED]
         if value <= 0:
             trace = Trace(np.zeros((1, 7), np.int64), np.zeros((1, 4)))
-            return [Played(np.zeros(seat.n_arms, np.int64), trace) for _ in self.worlds.alphas]
+            return [Played(np.zeros(runner.n_arms, np.int64), trace) for _ in self.worlds.alphas]
         terms = self.worlds.terms(value)
-        world = World(copy.record(), copy.paid(), seat.agent.default_score(terms[0]))
+        world = World(copy.record(), copy.paid(), runner.agent.default_score(terms[0]))
         points = self.end if checkpoints is None else checkpoints
-        found = seat.run(world, terms, points, self.key(run), self.engine, self.stopped)
+        found = runner.run(world, terms, points, self.key(run), self.engine, self.stopped)
         assert all(one.trace.books[-1, LEAST] >= 0 for one in found), "below the floor, guarded"
         return found
 
@@ -198,8 +198,8 @@ class _Table:
         value = copy.credited
         terms = self.worlds.terms(value if value > 0 else self.worlds.value)[:1]
         points = self.end if checkpoints is None else checkpoints
-        seat, key = self.worlds.seats[name], self.key(run)
-        return seat.run(world, terms, points, key, self.engine, self.stopped)[0]
+        runner, key = self.worlds.runners[name], self.key(run)
+        return runner.run(world, terms, points, key, self.engine, self.stopped)[0]
 
 
 def _found(copy: Copy, plays: list[list[Any]], traces: dict[str, Trace] | None = None) -> Found:

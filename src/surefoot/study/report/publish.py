@@ -38,10 +38,11 @@ def publish(
     figure a panel: grids are drawn against an axis of theirs. "missing" in the summary says which
     panels lack how many runs. Nothing is written where no run is finished. Raises DamagedFile.
     """
-    sweep, pages, missing = runs.sweep, 0, []
+    sweep, missing = runs.sweep, []
     entries: list[JsonObject] = []
     with Report(parts=len(sweep.panels) <= FIGURED) as report:
-        for cell, panel in _ordered(runs):
+        for panel in sweep.panels:
+            cell = runs.cell(panel)
             finished = runs.finished(cell)
             if finished < sweep.runs:
                 missing.append({"panel": panel.name, "runs": sweep.runs - finished})
@@ -50,12 +51,11 @@ def publish(
                     page = _page(runs, cell, panel, theory=theory)
                     report.add(page)
                 entries.append(page.found)
-                pages += 1
             drawn()
         summary: JsonObject = {
             "panels": entries, "seed": sweep.seed, "versions": versions(), "missing": missing,
         }  # fmt: skip
-        if pages:
+        if entries:
             with uninterrupted():
                 figures = _grids(runs, entries)
                 write_table(runs)
@@ -63,11 +63,6 @@ def publish(
             report.finish(runs.folder / REPORT, summary, figures)
             write_json(runs.folder / SUMMARY, summary)
     return summary
-
-
-def _ordered(runs: Runs) -> list[tuple[str, Panel]]:
-    """The cells in the order of their panels."""
-    return [(runs.cell(panel), panel) for panel in runs.sweep.panels]
 
 
 @contextmanager

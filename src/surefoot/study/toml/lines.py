@@ -7,7 +7,7 @@ import tomllib
 from bisect import bisect_left
 from collections.abc import Sequence
 
-Path = tuple[str | int, ...]
+Place = tuple[str | int, ...]
 _BARE = re.compile(r"[A-Za-z0-9_-]+")
 _SCALAR = re.compile(r"[^,\]}#\n]+")
 _BETWEEN = re.compile(r"(?:[ \t\r\n,]|#[^\n]*)*")
@@ -27,8 +27,8 @@ class Lines:
     def __init__(self, text: str) -> None:
         self._text, self._at = text, 0
         self._ends = [i for i, letter in enumerate(text) if letter == "\n"]
-        self._found: dict[Path, int] = {(): 1}
-        self._counts: dict[Path, int] = {}
+        self._found: dict[Place, int] = {(): 1}
+        self._counts: dict[Place, int] = {}
         self._document()
 
     def of(self, *path: str | int) -> int:
@@ -38,7 +38,7 @@ class Lines:
         return self._found[path]
 
     def _document(self) -> None:
-        base: Path = ()
+        base: Place = ()
         while self._skip() < len(self._text):
             if self._text[self._at] == "[":
                 several = self._text.startswith("[[", self._at)
@@ -50,9 +50,9 @@ class Lines:
             else:
                 self._pair(base)
 
-    def _head(self, parts: Sequence[str], several: bool) -> Path:
+    def _head(self, parts: Sequence[str], several: bool) -> Place:
         """The path of a table, with the numbers of the lists of tables on the way."""
-        path: Path = ()
+        path: Place = ()
         for number, part in enumerate(parts, 1):
             path = (*path, part)
             if path in self._counts and not (several and number == len(parts)):
@@ -62,7 +62,7 @@ class Lines:
             path = (*path, self._counts[path])
         return path
 
-    def _pair(self, base: Path) -> None:
+    def _pair(self, base: Place) -> None:
         start = self._at
         path = (*base, *self._key())
         self._note(path, start)
@@ -82,7 +82,7 @@ class Lines:
                 return parts
             self._at += 1
 
-    def _value(self, path: Path) -> None:
+    def _value(self, path: Place) -> None:
         self._blanks()
         opened = self._text[self._at]
         if opened in "\"'":
@@ -97,7 +97,7 @@ class Lines:
         else:
             self._take(_SCALAR)
 
-    def _members(self, path: Path) -> None:
+    def _members(self, path: Place) -> None:
         self._at += 1
         number = 0
         while self._text[self._skip()] != "]":
@@ -106,7 +106,7 @@ class Lines:
             number += 1
         self._at += 1
 
-    def _note(self, path: Path, at: int) -> None:
+    def _note(self, path: Place, at: int) -> None:
         line = bisect_left(self._ends, at) + 1
         for length in range(1, len(path) + 1):
             self._found.setdefault(path[:length], line)

@@ -27,7 +27,7 @@ from surefoot.study.problems import MAIN
 from surefoot.study.runs import joint_plan
 from surefoot.study.sweep import Sweep, read
 from surefoot.study.toml.grid import MOST_VALUES, Axis, axis_of
-from surefoot.study.toml.lines import Path as Place
+from surefoot.study.toml.lines import Place
 from surefoot.study.toml.text import COMMON, TABLES, StudyText, leaves, near
 
 _USUAL = {"horizon": 100_000, "runs": 50, "seed": 0}

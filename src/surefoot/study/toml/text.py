@@ -16,8 +16,7 @@ from surefoot.study.entry import AgentEntry
 from surefoot.study.near import meant
 from surefoot.study.own_problem import KINDS, EnvironmentEntry
 from surefoot.study.panel import Panel
-from surefoot.study.toml.lines import Lines
-from surefoot.study.toml.lines import Path as Place
+from surefoot.study.toml.lines import Lines, Place
 
 FORMAT = 1
 MOST_BYTES = 1_000_000
