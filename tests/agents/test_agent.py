@@ -408,3 +408,14 @@ def test_an_exploration_is_reported_with_its_reward():
     with pytest.raises(InvalidInput, match=r"got array\(\[1\.\]\) \(ndarray\); pass its \.item"):
         agent.update(play, np.array([1.0]))
     assert agent.account.pending == 1
+
+
+@pytest.mark.parametrize("share", [None, 0.1])
+def test_an_agent_has_few_enough_attributes_to_be_quick(share):
+    """With 30 of its own CPython finds each by its name, and a play takes a tenth longer."""
+    agents = [
+        GenCB(UCB1(2), FLOOR, fund=True, holdout=share),
+        Plain(UCB1(2), FLOOR, holdout=share),
+        ConUCB(2, 0.5, 0.2),
+    ]
+    assert all(len(vars(agent)) < 30 for agent in agents)

@@ -51,6 +51,19 @@ def test_ratios_are_compared_exactly(a, b, c, d):
     assert not exceeds(a, b, a, b)
 
 
+@pytest.mark.parametrize(("plays", "waiting"), [(BILLION - 1, 0), (1, BILLION - 2), (1, 0)])
+def test_the_last_play_of_a_billion_at_the_widest_range_fits_64_bits(plays, waiting):
+    """S and the 1 + O rewards of mu0 are those of a billion plays at most, and these fit."""
+    wide = sf.RewardFloor(9.223372035, 0.1, (0, 9.223372036), places=9)
+    assert wide.fits_int64
+    assert not sf.RewardFloor(9, 0.1, (0, 9.223372037), places=9).fits_int64
+    high, value = 9_223_372_036, wide.terms().value
+    rows = np.array([[plays, 3], [plays * high, 3 * value + 1], [waiting, 0]])
+    with np.errstate(over="raise"):
+        chosen = funding_arm(tuple(rows), np.int64(value), range(2))
+    assert chosen == naive_funding_arm(*rows.tolist(), value)
+
+
 def earn(agent, arm, rewards):
     """Let an arm pay, whatever the policy wants."""
     for reward in rewards:

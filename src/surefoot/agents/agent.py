@@ -23,6 +23,7 @@ from surefoot.agents.faults import DEFAULT, RAISE, described
 from surefoot.agents.funding import Earnings
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Choice, Play, Reason, check_unpaid, explain, made
+from surefoot.agents.propensity import TOLD
 from surefoot.agents.tally import Tally
 from surefoot.agents.uplift import Gain
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
@@ -65,6 +66,10 @@ class Agent(Evidence, Changing):
     """What each arm has paid, of an agent that plays for it, see ``GenCB(fund=)``."""
     on_fault: str = RAISE
     """What happens when the policy fails: "raise" or "default"."""
+    # From 30 attributes of its own on, CPython looks up each by its name, and a play takes a tenth
+    # longer: what no usual play looks at is of the class until it is set.
+    last_fault: str | None = None
+    _told: Any = None
 
     def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
         self.actions = Actions(policy)
@@ -80,7 +85,6 @@ class Agent(Evidence, Changing):
         self.asking = False
         self.faults = 0
         """How often the policy failed and the agent went on, see ``GenCB(on_fault=)``."""
-        self.last_fault: str | None = None
         self.draws = Draws()
         """What defaults of intervals were told to have paid."""
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
@@ -98,7 +102,6 @@ class Agent(Evidence, Changing):
         self.has_scores = has(policy, "best")
         self.chances = propensity.kind_of(policy)
         """What is known of the probabilities of its choice, see ``agents.propensity``."""
-        self._told: Any = None
         self._checks = has(policy, "check")
         self._sure = has(policy, "sure")
         self.even: float | None = None
@@ -159,7 +162,8 @@ class Agent(Evidence, Changing):
         """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
         if self.paused:
             return self.new_play(-1, None, Reason.PAUSED, terms, None, 1.0)
-        if self.holdout and holdout.holds_out(self):
+        share = self.holdout
+        if share and holdout.holds_out(self):
             return self._held_out(context, allowed, terms)
         if allowed is not None and not allowed:
             shut = self._shut(terms)
@@ -167,7 +171,7 @@ class Agent(Evidence, Changing):
             play = self.new_play(-1, None, reason, terms, None, 1.0)
         else:
             play = self._decide(context, allowed, terms)
-        return holdout.mixed(self, play) if self.holdout else play
+        return holdout.mixed(self, play) if share else play
 
     def _held_out(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """The default by a draw; its probability counts what would have been played otherwise."""
@@ -294,8 +298,9 @@ class Agent(Evidence, Changing):
                     learned = (
                         books.unit_reward(reward, number) if scaled else self.policy_reward(reward)
                     )
-                number_of = self.actions.action
-                action = given.index if self._numbered else number_of(given.index, given.arm)
+                action: Any = given.index
+                if not self._numbered:
+                    action = self.actions.action(action, given.arm)
                 self.tell(self.policy.update, action, learned, context)
                 if self.earned is not None:
                     self.earned.booked(given.index, books, number)
@@ -466,7 +471,7 @@ class Agent(Evidence, Changing):
         self.asking = True  # the gate was read: no other play before this is booked
         if self._doubted and allowed is None and self.turns in policy_checks.LOOKS:
             policy_checks.check_best(policy, context, self.rng)
-        if self.chances == propensity.TOLD:
+        if self.chances is TOLD:
             self._told = propensity.said(policy, context, allowed)
         if self.has_scores:
             candidates = None if allowed is None else list(allowed)
