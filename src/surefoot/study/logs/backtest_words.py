@@ -26,7 +26,7 @@ SAID = {
     CANNOT_TELL: "this log cannot tell",
 }
 
-BELOW = "the interval reaches lower only as luck is taken off it"
+BELOW = "the interval, an estimate less luck, does not know that bound"
 
 
 def called(found: Backtest, name: str) -> str:
