@@ -14,11 +14,11 @@ def job(folder, name="a", runs=10, seconds=0.0, panels=1, kind=None, foreign=Fal
     """A job of some runs, each a line in a file of its own.
 
     ``fatal``: runs that kill their worker; ``once``: the same, but the first time only; ``fails``:
-    runs that raise.
+    runs that raise; ``deaf``: whether it goes on when it is to stop.
     """
     task = {
         "folder": str(folder), "name": name, "first": 0, "last": runs - 1, "seconds": seconds,
-        "panels": [{}] * panels, "fatal": [], "once": [], "fails": [], **when,
+        "panels": [{}] * panels, "fatal": [], "once": [], "fails": [], "deaf": False, **when,
     }  # fmt: skip
     return Job(name, kind or name, [task], foreign)
 
@@ -34,7 +34,7 @@ def work(task, stopped=lambda: False):
     if set(runs) & set(task["fails"]):
         raise ValueError(f"bad run\n{task['first']}")
     end = time.monotonic() + task["seconds"] * len(runs)
-    while time.monotonic() < end and not stopped():
+    while time.monotonic() < end and (task["deaf"] or not stopped()):
         time.sleep(min(0.01, max(0, end - time.monotonic())))
     part.write_text(json.dumps(list(runs)))
     return {"runs": len(runs), "seconds": task["seconds"] * len(runs), "host": socket.gethostname()}

@@ -184,3 +184,13 @@ def test_show_lists_the_papers_panels_and_prints_one():
     wrong = study("show", "cmab-K73-alpha0.05")
     assert wrong.exit_code == 2
     assert "the paper has no panel cmab-K73-alpha0.05; did you mean cmab-K72" in wrong.stderr
+
+
+def test_what_own_code_prints_is_not_on_stdout(tmp_path):
+    (tmp_path / "talking.py").write_text(f"print('imported'){POLICIES}".replace("pass", "print(1)"))
+    (tmp_path / "own.toml").write_text(
+        SMALL.replace("400", "30") + '[[agents]]\npolicy = "talking:Mine"\nguard = "Plain"\n'
+    )
+    said = study("run", tmp_path / "own.toml", "--dry-run", "--json", "--out", tmp_path / "out")
+    assert "imported" in said.stderr, said.stderr
+    assert json.loads(said.stdout)["runs"] == 4

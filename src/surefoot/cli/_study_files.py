@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -65,7 +67,8 @@ def run(
     """
     from surefoot.study.toml.study_file import read_study
 
-    sweep = read_study(file, horizon=horizon, runs=runs, seed=seed)
+    with redirect_stdout(sys.stderr):  # what is imported may print
+        sweep = read_study(file, horizon=horizon, runs=runs, seed=seed)
     folder = Path("out") / file.stem if out is None else out
     carry_through(
         sweep, Asked(folder, resume, overwrite, workers, theory, dry_run, as_json, cluster, shard)

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
+from contextlib import redirect_stdout
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, NamedTuple
 
 import typer
@@ -88,21 +91,24 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
 
     out = asked.out
     shard = Shard.asked(asked.shard, overwrite=asked.overwrite)
-    store = Store(out, sweep, resume=asked.resume, overwrite=asked.overwrite, theory=asked.theory)
+    with redirect_stdout(sys.stderr):  # the user's own code may print
+        store = Store(
+            out, sweep, resume=asked.resume, overwrite=asked.overwrite, theory=asked.theory
+        )
     probe(out)
     if asked.dry_run:
         _foretell(store, asked)
         return
     if asked.resume and not store.begun:
         tell(f"nothing to resume in {out}; starting afresh")
-    with crew_of(asked.cluster, asked.workers) as crew:
+    with redirect_stdout(sys.stderr), crew_of(asked.cluster, asked.workers) as crew:
         steps = steps_of_study(store, crew=crew, shard=shard)
         total, stopped = watch(steps, as_json=asked.as_json)
     if asked.shard is not None:
         _tell_shard(store, shard, total, stopped=stopped, as_json=asked.as_json)
         return
     _tell_kept(store, total, stopped)
-    with drawing(len(sweep.panels), "panels") as drawn:
+    with redirect_stdout(sys.stderr), drawing(len(sweep.panels), "panels") as drawn:
         summary = write_study(store, drawn)
     echo_json(to_json(summary)) if asked.as_json else tell_found(summary, sweep, out)
     if stopped:
@@ -122,7 +128,7 @@ def _tell_shard(store: Store, shard: Shard, total: int, *, stopped: bool, as_jso
         raise typer.Exit(130)
     tell(
         f"shard {shard.number}/{shard.of}: {done} of {total} runs are in {store.folder}; once all "
-        "shards are done, `surefoot study report` draws them"
+        f"shards are done, `surefoot study report {quote(str(store.folder))}` draws them"
     )
 
 
@@ -131,14 +137,19 @@ def _foretell(store: Store, asked: Asked) -> None:
     from surefoot.study.files import to_json
     from surefoot.study.forecast import Forecast, forecast
 
-    for said in forecast(store, asked.workers):
-        if isinstance(said, Forecast):
-            if asked.as_json:
-                echo_json(to_json(said.summary()))
+    found: Forecast | None = None
+    with redirect_stdout(sys.stderr):
+        for said in forecast(store, asked.workers):
+            if isinstance(said, Forecast):
+                found = said
             else:
-                _show_forecast(said, store.folder)
-        else:
-            tell("compiling the engine for this machine, once")
+                tell("compiling the engine for this machine, once")
+    if found is None:
+        return
+    if asked.as_json:
+        echo_json(to_json(found.summary()))
+    else:
+        _show_forecast(found, store.folder)
 
 
 SHOWN = 20

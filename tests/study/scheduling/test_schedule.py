@@ -1,3 +1,4 @@
+from concurrent.futures import BrokenExecutor
 from itertools import pairwise
 
 import pytest
@@ -177,3 +178,12 @@ def test_what_fails_on_a_worker_is_one_line_with_its_host(tmp_path):
             list(drive([job(tmp_path, runs=1, fails=[0], foreign=True)], crew))
     finally:
         crew.close()
+
+
+def test_what_hangs_is_ended_when_all_is_to_stop(tmp_path):
+    crew = Local(1, work)
+    crew.GRACE = 0.1
+    (task,) = job(tmp_path, seconds=10_000, deaf=True).tasks
+    hung = crew.submit(task, foreign=True)
+    crew.close()
+    assert isinstance(hung.exception(0), BrokenExecutor)

@@ -72,6 +72,9 @@ class Crew(ABC):
 class Local(Crew):
     """Threads of this process, and spawned processes for what is the user's own Python."""
 
+    GRACE = 10.0
+    """Seconds that a process has to end what it does once all is to stop; a policy may hang."""
+
     def __init__(self, count: int | None = None, work: Work | None = None) -> None:
         self._count = cores() if count is None else positive(count, "workers")
         self._work = work or carry_out
@@ -93,7 +96,7 @@ class Local(Crew):
             return self._threads.submit(self._work, task, self._stop.is_set)
         if self._processes is None:
             self._processes = ProcessPoolExecutor(
-                self._count, self._context, initializer=begin, initargs=(self._flag,)
+                self._count, self._context, initializer=begin, initargs=(self._flag, self.GRACE)
             )
         return self._processes.submit(in_process, self._work, task)
 

@@ -11,18 +11,21 @@ from __future__ import annotations
 import json
 import os
 import socket
-from collections.abc import Callable, Sequence
-from contextlib import suppress
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
 from functools import lru_cache
 from pathlib import Path
 from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
+import surefoot
 from surefoot._types import JsonObject
-from surefoot.errors import InvalidInput, StoreUnavailable
+from surefoot.errors import InvalidInput, StoreUnavailable, SurefootError, TaskFailed
 from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose
+from surefoot.simulation.stops import Stopped
 from surefoot.study.files import uninterrupted
 from surefoot.study.panel import Panel
 from surefoot.study.results import cells, open_runs, parts
@@ -33,6 +36,8 @@ from surefoot.study.results.rows import table
 from surefoot.study.results.sealed import put
 from surefoot.study.results.store import Runs
 from surefoot.study.runs import Traces, joint_plan
+from surefoot.study.scheduling.twice import play_twice
+from surefoot.study.scheduling.workers import line
 from surefoot.study.sweep import panel_of
 
 if TYPE_CHECKING:
@@ -109,6 +114,9 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
         parts.missing(parts.parts_in(folder / parts.RUNS / told["cell"]), span)
         for told in task["panels"]
     ]
+    if group.panels[0].foreign and any(0 in spans for missing in lacking for spans in missing):
+        with _named(group.panels, 0):
+            play_twice(group.panels)
     done = 0
     for runs, numbers in parts.together(lacking):
         for piece in parts.pieces(runs, _at_once(group.plan)):
@@ -159,7 +167,8 @@ def _play(
     found: dict[int, Traces] = {}
     try:
         for run in runs:
-            found[run] = group.plan.run(run, engine, stopped, OpenRun(folder, named, run))
+            with _named(group.panels, run):
+                found[run] = group.plan.run(run, engine, stopped, OpenRun(folder, named, run))
     finally:
         if found:
             part = Part(runs.start, runs.start + len(found) - 1)
@@ -170,6 +179,37 @@ def _play(
                     _write(folder / parts.RUNS / cell / part.name, frame)
             open_runs.discard(folder, named, list(found))
     return len(found)
+
+
+@contextmanager
+def _named(panels: Sequence[Panel], run: int) -> Iterator[None]:
+    """Say in which run, and where in the user's own text, something went wrong.
+
+    Whatever their code raises: an exit would end a worker, and an interrupt look like Ctrl-C.
+    """
+    try:
+        yield
+    except Stopped:
+        raise
+    except InvalidInput as error:
+        raise InvalidInput(f"run {run} of {panels[0].group}: {error}") from error
+    except BaseException as error:
+        if not panels[0].foreign or isinstance(error, SurefootError):
+            raise
+        raise TaskFailed(
+            f"run {run} of {panels[0].group} on {socket.gethostname()}: {line(error)}{_spot(error)}"
+            "; what is finished is kept"
+        ) from error
+
+
+def _spot(error: BaseException) -> str:
+    """The last line of code outside Surefoot and libraries that an error came through."""
+    ours = Path(surefoot.__file__).parent
+    for frame in reversed(traceback.extract_tb(error.__traceback__)):
+        place = Path(frame.filename)
+        if ours not in place.parents and "site-packages" not in place.parts:
+            return f" ({place.name}:{frame.lineno}, {frame.name})"
+    return ""
 
 
 def _write(path: Path, frame: pl.DataFrame) -> None:

@@ -9,8 +9,12 @@ import os
 import signal
 import socket
 import stat
+import sys
 import tempfile
+import threading
+import time
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -25,6 +29,8 @@ ONE_THREAD = (
 """What a worker has at "1" before it imports numpy or polars: there are as many as cores."""
 _FLAG: list[Any] = []
 """In a spawned process: what says that it is to stop."""
+_LOOK = 0.5
+"""Seconds between two looks at whether it is to stop."""
 
 
 def carry_out(task: JsonObject, *stopped: Callable[[], bool]) -> JsonObject:
@@ -34,16 +40,41 @@ def carry_out(task: JsonObject, *stopped: Callable[[], bool]) -> JsonObject:
     return tasks.carry_out(task, *stopped)
 
 
-def begin(flag: Any) -> None:
-    """Begin a spawned process, whose tasks are to stop when ``flag`` says so."""
+def begin(flag: Any, grace: float) -> None:
+    """Begin a spawned process, whose tasks are to stop when ``flag`` says so.
+
+    ``grace``: seconds in which it may end what it does then.
+    """
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # the terminal sends Ctrl-C to all; one sees to it
     _alone()
     _FLAG[:] = [flag]
+    aside()
+    threading.Thread(target=_leave, args=(flag, os.getppid(), grace), daemon=True).start()
+
+
+def aside() -> None:
+    """Let what the user's own Python prints go to stderr: stdout is the client's, for its JSON."""
+    with suppress(OSError, AttributeError):
+        sys.stdout.flush()
+        os.dup2(2, 1)
+
+
+def _leave(flag: Any, parent: int, grace: float) -> None:
+    """End this process some time after it is to stop, or its parent died, whatever it does.
+
+    A policy of the user's own may hang, and is asked nothing between two plays then. What it was
+    about to write is a draft that nobody reads.
+    """
+    while not flag.value and os.getppid() == parent:
+        time.sleep(_LOOK)
+    time.sleep(grace)
+    os._exit(1)
 
 
 def dask_setup(worker: object) -> None:
     """Begin a process of a cluster on this machine: dask calls it, by this name."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # as in ``begin``
+    aside()
     if hasattr(os, "setpgid"):  # polars would see it nevertheless, and dask print what it raises
         os.setpgid(0, 0)
 
