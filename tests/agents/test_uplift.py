@@ -43,7 +43,8 @@ def _by_formula(rows: list[tuple[Any, Any]], share: float = SHARE) -> tuple[floa
             total, squares = total + z, squares + z * z
         ends.append((total, boundary(squares / reach**2, 0.025) * reach))
     (low, below), (high, above) = ends
-    return (low + high) / 2 / n, max(-1, (low - below) / n), min(1, (high + above) / n)
+    least, most = max(-1, (low - below) / n), min(1, (high + above) / n)
+    return min(max((low + high) / 2 / n, least), most), least, most
 
 
 def test_the_factors_are_bets_and_rise_in_the_reward() -> None:
@@ -98,6 +99,20 @@ def test_it_is_its_formula_in_the_order_of_the_decisions(rng: random.Random) -> 
         assert (found.mean, found.low, found.high) == pytest.approx(want, abs=1e-8)
     else:
         assert (found.mean, found.low, found.high) == (0, -1, 1)
+
+
+def test_the_estimate_lies_in_its_interval_where_one_play_weighs_ten() -> None:
+    """A gain of 5 per play cannot be, of rewards in [0, 1]: what would be .5/.1 is told as 1."""
+    agent = sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.1, reserve=9), seed=0, holdout=0.9)
+    while agent.uplift().plays == 0:
+        play = agent.select()
+        if play.is_default:
+            agent.void(play)
+        else:
+            agent.update(play, reward=1)
+    found = agent.uplift()
+    assert (found.plays, found.held_out) == (1, 0)
+    assert (found.low, found.mean, found.high) == (-1, 1, 1)
 
 
 def test_where_the_default_is_certain_nothing_is_gained_and_nothing_needs_to_be_told() -> None:

@@ -56,7 +56,7 @@ class Uplift(NamedTuple):
     lost: int
     """How many rewards never came, and count at their worst."""
     mean: float
-    """The estimate, by inverse propensities; 0 before the first play."""
+    """The estimate, by inverse propensities, brought within low..high; 0 before the first play."""
     low: float
     """The interval that holds the mean uplift of these plays, at every moment."""
     high: float
@@ -156,9 +156,10 @@ class Gain:
             Fraction(boundary(float(end.squares(share) / reach**2), float(delta / 2)))
             for end in self.ends
         ]
-        low = max(totals[0] - far[0] * reach, Fraction(-width * n))
-        high = min(totals[1] + far[1] * reach, Fraction(width * n))
-        middle = sum(totals) / 2
+        most = Fraction(width * n)
+        low = min(max(totals[0] - far[0] * reach, -most), most)
+        high = max(min(totals[1] + far[1] * reach, most), -most)
+        middle = min(max(sum(totals) / 2, low), high)  # few plays of one side weigh much
         return Uplift(*counts, *(float(total * unit / n) for total in (middle, low, high)))
 
     def state(self) -> JsonObject:
