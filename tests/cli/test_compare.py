@@ -14,7 +14,7 @@ def compare(tmp_path, capsys, monkeypatch):
     monkeypatch.chdir(tmp_path)
     monkeypatch.setenv("COLUMNS", "80")
     monkeypatch.setattr("surefoot.study.compare.peers.find_spec", lambda module: None)
-    monkeypatch.setattr("surefoot.study.experiment.draw_comparison", lambda *asked: [])
+    monkeypatch.setattr("surefoot.study.outputs.draw_comparison", lambda *asked: [])
 
     def run(*words):
         with pytest.raises(SystemExit) as left:

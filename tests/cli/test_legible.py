@@ -57,7 +57,7 @@ def test_every_command_prints(shop, monkeypatch, name, encoding):
     monkeypatch.setenv("COLUMNS", "60")
     monkeypatch.setattr("surefoot._drawing.style.FORMATS", ("png",))
     for chart in ("draw_backtest", "draw_outlook"):
-        monkeypatch.setattr(f"surefoot.study.experiment.{chart}", lambda *_: [])
+        monkeypatch.setattr(f"surefoot.study.outputs.{chart}", lambda *_: [])
     raw = {name: io.BytesIO() for name in ("stdout", "stderr")}
     for stream, into in raw.items():
         monkeypatch.setattr(sys, stream, io.TextIOWrapper(into, encoding, write_through=True))

@@ -13,7 +13,7 @@ QUICK = (*SURE, "--means", "0.5", "0.9", "--runs", "2", "--horizon", "300")
 
 @pytest.fixture(autouse=True)
 def no_chart(monkeypatch):
-    monkeypatch.setattr("surefoot.study.experiment.draw_outlook", lambda prospects, stem: [])
+    monkeypatch.setattr("surefoot.study.outputs.draw_outlook", lambda prospects, stem: [])
 
 
 @pytest.fixture

@@ -17,7 +17,7 @@ QUICK = ("--runs", "2", "--horizon", "200")
 
 @pytest.fixture(autouse=True)
 def no_chart(monkeypatch):
-    monkeypatch.setattr("surefoot.study.experiment.draw_backtest", lambda findings, stem: [])
+    monkeypatch.setattr("surefoot.study.outputs.draw_backtest", lambda findings, stem: [])
     monkeypatch.setattr("surefoot.study.logs.worlds.COPIES", 20)  # what is said of them is the same
 
 

@@ -78,8 +78,8 @@ def better(
     another --runs, --problem or --instances.
     """
     from surefoot.study.better.runs import Better, BetterRuns
-    from surefoot.study.experiment import write_better
     from surefoot.study.files import to_json
+    from surefoot.study.outputs import write_better
 
     chosen = [one.value for one in problem or ProblemName]
     asked = Better(chosen, runs, seed, horizon, instances)

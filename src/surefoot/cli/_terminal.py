@@ -248,7 +248,7 @@ def carry_out(
     asked: A, found_in: Callable[[A], F], out: Path, overwrite: bool, workers: int | None
 ) -> tuple[F, JsonObject]:
     """Do the runs of a backtest, plan or comparison, and write what is found to a folder."""
-    from surefoot.study.experiment import claim, write
+    from surefoot.study.outputs import claim, write
 
     claim(asked, out, overwrite=overwrite)
     if watch(asked.steps(workers)).stopped:

@@ -24,6 +24,14 @@ from surefoot.kernels import registry
 from surefoot.simulation.mean_variance import WIDEST
 
 
+def check_progress(progress: object) -> None:
+    """Raise InvalidInput unless it can be told how many runs are done; None tells nobody."""
+    if progress is not None and not callable(progress):
+        raise InvalidInput(
+            f"progress = {shown(progress)} must be a function of (runs done, runs), or None"
+        )
+
+
 def positive(number: Any, what: str) -> int:
     """A whole number of at least one.
 

@@ -13,14 +13,14 @@ from itertools import islice
 from typing import TypeVar
 
 from surefoot import _compile
-from surefoot._exact import one_of, shown
+from surefoot._exact import one_of
 from surefoot._kernel_text import digest
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
-from surefoot.errors import InvalidInput, missing_extra
+from surefoot.errors import missing_extra
 from surefoot.simulation import compiled
-from surefoot.simulation.checks import positive
+from surefoot.simulation.checks import check_progress, positive
 from surefoot.simulation.compiled import PLAIN, Engine
 from surefoot.simulation.loop import Trace
 from surefoot.simulation.plan import Plan
@@ -77,10 +77,7 @@ def simulate(
     hold when: a policy of yours keeps a random generator of its own: use the one that ``select``
     is handed.
     """
-    if progress is not None and not callable(progress):
-        raise InvalidInput(
-            f"progress = {shown(progress)} must be a function of (runs done, runs), or None"
-        )
+    check_progress(progress)
     plan = Plan(agents, environment, horizon, seed, checkpoints)
     numbers = range(positive(runs, "runs"))
     loops = choose(engine)

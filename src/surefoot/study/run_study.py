@@ -7,8 +7,7 @@ from collections.abc import Callable
 from concurrent.futures import Executor
 from pathlib import Path
 
-from surefoot._exact import shown
-from surefoot.errors import InvalidInput
+from surefoot.simulation.checks import check_progress
 from surefoot.study.experiment import steps_of_study
 from surefoot.study.files import probe
 from surefoot.study.results.store import Store
@@ -57,10 +56,7 @@ def run_study(
     """
     path = Path(file)
     folder = Path("out") / path.stem if out is None else Path(out)
-    if progress is not None and not callable(progress):
-        raise InvalidInput(
-            f"progress = {shown(progress)} must be a function of (runs done, runs), or None"
-        )
+    check_progress(progress)
     part = Shard.asked(shard, overwrite=overwrite)
     sweep = read_study(path, horizon=horizon, runs=runs, seed=seed)
     store = Store(folder, sweep, resume=resume, overwrite=overwrite)

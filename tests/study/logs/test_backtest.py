@@ -296,7 +296,7 @@ def test_a_plot_is_a_figure_and_a_folder_holds_what_was_found(found, tmp_path, m
     from matplotlib.figure import Figure
 
     assert isinstance(found.plot(), Figure)
-    monkeypatch.setattr("surefoot.study.experiment.draw_backtest", lambda findings, stem: [])
+    monkeypatch.setattr("surefoot.study.outputs.draw_backtest", lambda findings, stem: [])
     summary = found.write(tmp_path / "out")
     kept = json.loads((tmp_path / "out" / "summary.json").read_text())
     assert kept["gain"] == summary["gain"]

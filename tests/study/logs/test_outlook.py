@@ -11,10 +11,10 @@ from hypothesis import strategies as st
 
 import surefoot as sf
 from surefoot.errors import InvalidInput
-from surefoot.study.experiment import write
 from surefoot.study.logs import outlook
 from surefoot.study.logs.outlook import PLAUSIBLE, POOR, Outlook, OutlookFindings, Seen, spaced
 from surefoot.study.logs.self_funding import default_share
+from surefoot.study.outputs import write
 
 HUNDREDTHS = st.integers(1, 99).map(lambda n: Decimal(n) / 100)
 
@@ -257,7 +257,7 @@ def test_nothing_is_predicted_beyond_the_horizon():
 
 
 def test_a_plan_replaces_an_older_one_and_nothing_else(found, tmp_path, monkeypatch):
-    monkeypatch.setattr("surefoot.study.experiment.draw_outlook", lambda prospects, stem: [])
+    monkeypatch.setattr("surefoot.study.outputs.draw_outlook", lambda prospects, stem: [])
     (tmp_path / "plan.json").write_text("old")
     (tmp_path / "summary.json").write_text("of another study")
     summary = write(found, tmp_path)

@@ -468,7 +468,7 @@ class Backtest:
 
     def write(self, folder: str | Path) -> JsonObject:
         """Write chart, tables and summary.json to a folder; returns the summary."""
-        from surefoot.study.experiment import claim, write
+        from surefoot.study.outputs import claim, write
 
         claim(self.runs, Path(folder))
         return write(self, Path(folder))
