@@ -28,7 +28,7 @@ class Timid(sf.GenCB):
     """Never explores: what an engine that trusts the gate would not notice."""
 
     def _decide(self, context, allowed, terms):
-        return self._play_default(terms, sf.Reason.PAUSED)
+        return self.new_play(-1, None, sf.Reason.PAUSED, terms, None, 1.0)
 
 
 class Pulling:
