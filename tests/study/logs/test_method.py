@@ -201,3 +201,19 @@ def test_a_world_whose_default_earns_nothing_is_played_by_it():
     copy = Copy(rows, Default(Decimal(5)), rows.amounts)
     assert copy.mean == -1
     assert copy.gain(np.array([3.0])).value == pytest.approx(18)
+
+
+def test_propensities_that_do_not_fit_the_rows_bar_a_verdict(few_copies):
+    arms = ["z", "z", "z", "x"] * 60
+    share = {"z": 0.75, "x": 0.25}
+
+    def told(propensities):
+        log = {"arm": arms, "reward": [0, 1, 0, 1] * 60, "p": propensities}
+        return sf.backtest(log, "z", 0.2, propensity="p", runs=2)
+
+    fits, thinned = told([share[arm] for arm in arms]), told([share[arm] / 2 for arm in arms])
+    assert fits.gain == thinned.gain
+    assert not {flag.name for flag in fits.flags} & {"propensities"}
+    one = told([0.9] * 240)
+    assert one.verdict == "cannot tell"
+    assert "1/propensity adds up to 66.7 over the rows of x and to 200 over" in one.why[0]

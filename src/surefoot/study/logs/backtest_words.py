@@ -148,7 +148,9 @@ def flags(found: Backtest) -> list[Flag]:
 def _moving(found: Backtest) -> list[Flag]:
     runs = found.runs
     codes = runs.environment.codes
-    if runs.rows.weights is not None or weak.moved(codes) >= weak.SURELY:
+    if runs.rows.weights is not None:
+        return _misfit(found)
+    if weak.moved(codes) >= weak.SURELY:
         return []
     if weak.in_blocks(codes):
         return [Flag(
@@ -161,6 +163,22 @@ def _moving(found: Backtest) -> list[Flag]:
         "p < .001), so an arm may look good for its time: a column of propensities corrects that. "
         "If a bandit kept the log its means lean, too: the arm it played most looks better than "
         "it is, the others worse", bars=True,
+    )]  # fmt: skip
+
+
+def _misfit(found: Backtest) -> list[Flag]:
+    sums, p = weak.fit(found.runs.rows)
+    if p >= weak.MISFIT:
+        return []
+    ends = [
+        f"{amount(float(sums[arm]))} over the rows of {found.runs.labels[arm]}"
+        for arm in (int(sums.argmin()), int(sums.argmax()))
+    ]
+    return [Flag(
+        "propensities", "the propensities do not fit the rows, so they correct nothing: "
+        f"1/propensity adds up to {' and to '.join(ends)}, and has to come to the same for each "
+        "arm. Is each row's the probability of its own arm, and could each arm be chosen "
+        "from the first row to the last?", bars=True,
     )]  # fmt: skip
 
 

@@ -17,6 +17,8 @@ HEAVY: Final = 0.2
 """So many rows hold more than this share of an arm's reward: it hangs on them."""
 SURELY: Final = 0.001
 """Shares that move by chance as much as these do so less often."""
+MISFIT: Final = 1e-6
+"""The same of sums of 1/propensity, whose tails are heavier than the test's."""
 POWER: Final = 0.8
 LEVEL: Final = 0.05
 LIFTS: Final = (0.05, 0.1, 0.2)
@@ -27,7 +29,9 @@ class Flag(NamedTuple):
     """One weakness of a log."""
 
     name: str
-    """"few", "heavy", "shares move", "sorted", "short", "beyond the log" or "default unsure"."""
+    """"few", "heavy", "shares move", "propensities", "sorted", "short", "beyond the log", "default
+    unsure" or "default unlogged".
+    """
     why: str
     arms: tuple[int, ...] = ()
     """The numbers of the arms it is about, the default's the last; none: of the whole log."""
@@ -80,6 +84,35 @@ def uniform(codes: Ints) -> float:
     counts = np.bincount(codes)
     expected = len(codes) / len(counts)
     return float(chi2.sf(float(((counts - expected) ** 2).sum() / expected), len(counts) - 1))
+
+
+def fit(rows: Rows) -> tuple[Floats, float]:
+    """What 1/propensity adds up to over each arm's rows, and a chi-square test of its equality.
+
+        S_a = sum of 1/p_i over the rows of arm a, its variance sum of 1/p_i^2
+
+    Each S_a estimates one number, the decisions that the log is of: also where rows were dropped
+    with a known probability. Arms with under 30 rows are not tested. Ours.
+
+    >>> from surefoot._exact import Unit
+    >>> arms = np.arange(1000) % 4 // 3
+    >>> for said in (np.array([0.75, 0.25]), np.array([0.5, 0.5])):
+    ...     sums, p = fit(Rows(arms, arms, Unit(0), said[arms]))
+    ...     print(sums, p > 0.99, p < 1e-9)
+    [1000. 1000.] True False
+    [1500.  500.] False True
+    """
+    assert rows.propensities is not None
+    raw = 1 / rows.propensities[rows.order]
+    sums = np.add.reduceat(raw, rows.starts)
+    seen = rows.sizes >= FEW_ROWS
+    if seen.sum() < 2:
+        return sums, 1.0
+    squares = np.add.reduceat(raw * raw, rows.starts)[seen]
+    own = sums[seen]
+    count = float((own / squares).sum() / (1 / squares).sum())
+    squares = np.maximum(squares, count * own / rows.sizes[seen])  # too few of an arm show too few
+    return sums, float(chi2.sf(float(((own - count) ** 2 / squares).sum()), len(own) - 1))
 
 
 def in_blocks(codes: Ints) -> bool:
