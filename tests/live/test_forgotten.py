@@ -140,7 +140,9 @@ def test_any_number_of_them_take_no_memory_once_they_are_reaped(plays):
         sizes.append(len(live._engine.fold.waiting))
         live._engine._keep(live._engine._snapshot())
     assert sizes == [0] * 10
-    assert len(store.latest_snapshot("default", "default")[1]) < 5_000
+    assert (
+        len(store.latest_snapshot("default", "default")[1]) < 8_000
+    )  # the last 1,000 plays are 3,000 of them
     assert live.account.default_plays == plays
     assert taken(live) < 100_000
 

@@ -12,7 +12,6 @@ from pathlib import Path
 from types import CodeType, FunctionType, ModuleType
 from typing import Any
 
-from surefoot._kernel_text import digest
 from surefoot.errors import InvalidInput
 
 _INSTALLED = {"site-packages", "dist-packages"}
@@ -93,6 +92,8 @@ def _imported_by(name: str, file: Path) -> Iterator[str]:
 
 
 def _hash(name: str, file: Path) -> str:
+    from surefoot._kernel_text import digest  # not before there is code: --help has no numpy
+
     raw = file.read_bytes()
     loaded = sys.modules.get(name)
     if loaded is None or file.suffix != ".py":

@@ -84,7 +84,9 @@ def test_only_carriers_with_few_flights_are_left_out(
 
 def test_columns_are_arm_and_a_reward_of_0_or_1() -> None:
     log = flights.load("chicago")
-    assert dict(log.schema) == {"arm": pl.String(), "reward": pl.Int64()}
+    assert dict(log.schema) == {
+        "arm": pl.String(), "reward": pl.Int64(), "propensity": pl.Float64()
+    }  # fmt: skip
     assert set(log.get_column("reward")) == {0, 1}
 
 
