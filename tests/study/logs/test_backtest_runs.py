@@ -152,7 +152,7 @@ def test_a_log_of_ones_own(tmp_path):
     mine = own(file, "7", "ad", "paid")
     assert (mine.default, mine.title, mine.source) == (7, "ads.csv", "ads.csv, 2 rows.")
     assert BacktestRuns(mine, 0.05).environment.arms == (8,)
-    with pytest.raises(InvalidInput, match=r"name the default.*--default; .*ads.csv has 7, 8"):
+    with pytest.raises(InvalidInput, match=r"name the default.*--default\); ads.csv has 7, 8"):
         own(file, None, "ad", "paid")
     long = tmp_path / f"{'x' * 80}.csv"
     file.rename(long)
