@@ -446,3 +446,23 @@ def test_a_report_of_no_study_is_one_line(tmp_path):
     done = command("report", tmp_path)
     assert done.exit_code == 2
     assert "holds no study" in done.stderr
+
+
+def test_a_report_into_a_folder_that_cannot_be_written_says_to_copy_it(made, tmp_path, monkeypatch):
+    def refused(*_, **__):
+        raise PermissionError(13, "Permission denied")
+
+    monkeypatch.setattr("tempfile.TemporaryFile", refused)  # as root no folder refuses
+    done = command("report", made[0])
+    assert (done.exit_code, "report on the copy" in done.stderr) == (1, True)
+
+
+def test_ctrl_c_before_a_study_is_begun_says_so(tmp_path, monkeypatch):
+    def pressed(*_):
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("surefoot.study.results.store.Store.claim", pressed)
+    done = study("--k", "3", "--horizon", "50", "--runs", "1", "--out", tmp_path / "out")
+    assert done.exit_code == 130
+    assert "stopped before anything was written" in done.stderr
+    assert not (tmp_path / "out").exists()

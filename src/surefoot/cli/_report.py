@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import sys
+from contextlib import redirect_stdout
 from pathlib import Path
 from typing import Annotated
 
@@ -38,7 +40,8 @@ def report(
       surefoot study report out/sweep --json
           the summary on stdout, for a script
     """
-    from surefoot.study.files import require, to_json
+    from surefoot.errors import StoreUnavailable
+    from surefoot.study.files import probe, require, to_json
     from surefoot.study.report.publish import publish
     from surefoot.study.results.compaction import compact
     from surefoot.study.results.manifest import read
@@ -46,7 +49,14 @@ def report(
 
     require("numba", "polars", "matplotlib")
     runs = Runs.of(out)
-    with drawing(len(runs.sweep.panels), "panels") as drawn:
+    try:
+        probe(out)
+    except OSError as error:
+        raise StoreUnavailable(
+            f"{out} cannot be written ({error.strerror}), and figures and tables go there; copy "
+            "the folder to where they can, and report on the copy"
+        ) from error
+    with redirect_stdout(sys.stderr), drawing(len(runs.sweep.panels), "panels") as drawn:
         for cell in runs.cells:
             compact(runs, cell)
         summary = publish(runs, drawn, theory=theory or read(out)["theory"])

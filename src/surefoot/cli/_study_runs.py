@@ -85,6 +85,7 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
     """Do the runs of a study that are missing, draw and tell what all of them show."""
     from surefoot.study.experiment import steps_of_study, write_study
     from surefoot.study.files import probe, to_json
+    from surefoot.study.results.manifest import MANIFEST
     from surefoot.study.results.store import Store
     from surefoot.study.scheduling.executors import crew_of
     from surefoot.study.scheduling.schedule import Shard
@@ -104,6 +105,9 @@ def carry_through(sweep: Sweep, asked: Asked) -> None:
     with redirect_stdout(sys.stderr), crew_of(asked.cluster, asked.workers) as crew:
         steps = steps_of_study(store, crew=crew, shard=shard)
         total, stopped = watch(steps, as_json=asked.as_json)
+    if stopped and not (out / MANIFEST).exists():
+        tell(f"stopped before anything was written to {out}")
+        raise typer.Exit(130)
     if asked.shard is not None:
         _tell_shard(store, shard, total, stopped=stopped, as_json=asked.as_json)
         return

@@ -327,8 +327,10 @@ def stem(problem: str, place: JsonObject) -> str:
 
     >>> stem("cmab", {"K": 24, "delta": "1/T"})
     'cmab-K24-delta1%2FT'
+    >>> stem("cmab", {"a/b.c": 2})
+    'cmab-a%2Fb.c2'
     """
-    whole = "-".join([problem, *(f"{quote(k)}{_spelled(v)}" for k, v in place.items())])
+    whole = "-".join([problem, *(f"{quote(k, safe='')}{_spelled(v)}" for k, v in place.items())])
     if len(whole) <= _LONGEST:
         return whole
     return f"{whole[: _LONGEST - 17]}-{sha256(whole.encode()).hexdigest()[:16]}"

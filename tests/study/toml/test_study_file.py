@@ -366,6 +366,10 @@ WRONG = {
     "noname": (change('"mine"', '""'), '17: name = "" '),
     "agent's type": (change('"mine"', "3"), "17: name = 3 must be a text"),
     "settings": (change("{ c = 2.0 }", "2"), "20: settings = 2 must be a table"),
+    "infinite axis": (
+        change("alpha = {", "agents.mine.c = [nan]\n#"),
+        "13: c = nan must be a finite number",
+    ),
     "infinite": (change("c = 2.0", "c = inf"), "20: c = inf must be a finite number"),
     "neither": (
         change('policy = "LAB:Mine"\n', ""),

@@ -105,8 +105,9 @@ class StudyText:
             self.fail("agents = [] has none; leave it out for the paper's", "agents")
         for path, value in leaves(self.document):
             if not isinstance(value, str | int | float):
-                self.fail(f"{path[-1]} = {value}: no key of a study file takes a date", *path)
-            free = path[0] in ("agents", "environment")
+                self.fail(f"{_named(path)} = {value}: no key of a study file takes a date", *path)
+            owner = path[1] if path[0] == "grid" else path[0]
+            free = str(owner).split(".")[0] in ("agents", "environment")
             if free and isinstance(value, float) and not math.isfinite(value):
                 self.fail(f"{_named(path)} = {value} must be a finite number", *path)
 
