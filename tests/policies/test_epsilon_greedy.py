@@ -156,3 +156,13 @@ def test_the_decreasing_schedule_learns():
 
 def test_it_is_registered():
     assert registry.KERNELS[type(sf.EpsilonGreedy(2).record)].take is registry.subtract
+
+
+@pytest.mark.parametrize("n_arms", [1, 2, 3, 7])
+def test_the_leader_has_one_probability_however_it_was_drawn(n_arms):
+    """Not .85 where a coin drew it and .8499999999999999 where it won: tables group by it."""
+    policy = sf.EpsilonGreedy(n_arms, epsilon=0.3)
+    for arm in range(n_arms):
+        policy.update(arm, float(arm == 0), None)
+    won, drawn = (policy.chance(2, 0, None, None, score) for score in (1.0, math.inf))
+    assert won == drawn

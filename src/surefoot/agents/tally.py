@@ -258,12 +258,8 @@ class Tally:
             rows.sort(key=itemgetter(0))
             heads = heads[len(given_up) :]
         first = {place: number for number, place in reversed(heads)}
-        self.behind = []
-        for row in rows:
-            if row[0] >= first.get(row[1], math.inf):
-                self.behind.append(row)
-            else:
-                self.pending[row[1:]] += 1
+        self.behind = [row for row in rows if row[0] >= first.get(row[1], math.inf)]
+        self.pending.update(row[1:] for row in rows if row[0] < first.get(row[1], math.inf))
 
     def _heads(self, agent: Agent) -> list[tuple[int, int]]:
         """The plays that others may have to wait for: id and arm, in the order of decisions."""

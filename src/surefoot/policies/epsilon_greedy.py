@@ -176,7 +176,7 @@ class EpsilonGreedy(KernelPolicy):
         """
         share = _share(self.record, self.n_arms, turn)
         if score < math.inf and allowed is None:
-            return 1.0 - share if arm < 0 else share / self.n_arms + 1.0 - share
+            return 1.0 - share if arm < 0 else share / self.n_arms + (1.0 - share)
         arms = arms_asked(self.n_arms, allowed)
         leader, mean = _leader(self.record, self._lists(), arms)
         wins = rival is None or mean > rival
