@@ -194,3 +194,13 @@ def test_what_own_code_prints_is_not_on_stdout(tmp_path):
     said = study("run", tmp_path / "own.toml", "--dry-run", "--json", "--out", tmp_path / "out")
     assert "imported" in said.stderr, said.stderr
     assert json.loads(said.stdout)["runs"] == 4
+
+
+def test_the_names_of_a_forecast_are_whole_in_a_narrow_terminal(file, tmp_path, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "60")
+    grid = ["horizon = [30]", "mu0 = [0.65]"]
+    text = SMALL.replace("horizon = 400\n", "").replace("alpha = 0.1", "alpha = 0.125")
+    file.write_text(text + "\n".join(grid) + "\n")
+    done = study("run", file, "--dry-run", "--out", tmp_path / "out")
+    assert done.exit_code == 0, done.output
+    assert "…" not in done.stdout

@@ -318,7 +318,7 @@ def table_of(
     from rich.table import Table
 
     table = Table(box=box.SIMPLE_HEAD, pad_edge=edge, caption=caption, caption_justify="left")
-    table.add_column(first)
+    table.add_column(first, overflow="fold")
     for heading in headings:
         table.add_column(heading, justify="right", no_wrap=True)
     return table
