@@ -235,8 +235,10 @@ class Tally:
 
     def _in_order(self, agent: Agent, noted: Iterable[Row]) -> None:
         """Take in rows of arms of which some play may be open, or may have been counted lost."""
-        rows = [*self.behind]
-        for row in chain(self.ended, noted):
+        rows, news = [*self.behind], chain(self.ended, noted)
+        if not self.lost and not self.since:  # the usual case, in which each row is one to feed
+            rows.extend(news)
+        for row in news:
             late = row[0] in self.lost and row[2] is not None
             if late:  # it counted as lost, and its mean alone takes what it paid
                 self.lost.discard(row[0])
