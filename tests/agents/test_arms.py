@@ -300,3 +300,37 @@ def test_a_play_that_was_open_when_the_range_changed_is_still_open() -> None:
     assert [(row.plays, row.open) for row in agent.arms() if row.plays] == [(1, 1)]
     agent.update(play, reward=1)
     assert [(row.plays, row.told) for row in agent.arms() if row.plays] == [(1, 1)]
+
+
+@pytest.mark.parametrize("held", [None, 0.5])
+def test_a_default_that_was_changed_begins_its_interval_anew(tmp_path: Path, held: Any) -> None:
+    """Neither the plays before count for the new one, nor those still open when it changed."""
+    floor = sf.RewardFloor(0.2, 0.1)
+    agent = sf.GenCB(sf.UCB1(1), floor, 0, default_competes=False, holdout=held)
+    agent.pause()
+    early, behind, *rest = agent.select_many(40)
+    for play in (behind, *rest):
+        agent.update(play, reward=0)
+    agent.change(default=0.8)
+    agent.update(early, reward=0)
+    agent.save(tmp_path / "agent.json")
+    agent = sf.load(tmp_path / "agent.json")
+    row = agent.arms()[-1]
+    assert (row.plays, row.told, row.mean, row.low, row.high) == (40, 40, 0, 0, 1)
+    for _ in range(60):
+        agent.update(agent.select(), reward=1)
+    row = agent.arms()[-1]
+    assert (row.plays, row.mean, row.share, row.high) == (100, 0.6, 1, 1)
+    assert row.low == _expected([1] * 60)[0]
+
+
+def test_what_a_default_paid_told_after_its_report_counts_in_the_mean() -> None:
+    agent = sf.GenCB(sf.UCB1(1), sf.RewardFloor((0.2, 0.6), 0.5), 0)
+    play = agent.select()
+    agent.update(play)
+    assert agent.arms()[-1].told == 0
+    agent.update(play, reward=0.5)
+    agent.update(play, reward=0.5)
+    row = agent.arms()[-1]
+    assert (row.plays, row.told, row.mean, row.why) == (1, 1, 0.5, None)
+    assert (row.low, row.high) == (0, 1)

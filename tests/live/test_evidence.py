@@ -298,6 +298,25 @@ def test_a_new_holdout_begins_the_uplift_anew_and_a_new_range_the_intervals():
         live.uplift()
 
 
+def test_a_new_default_begins_its_interval_anew():
+    store = MemoryStore()
+    live = Live(agent(Counter(3)), store)
+    live.pause()
+    early = live.select_many(20)
+    for play in early[1:]:
+        live.update(play, 0)
+    live.change(default=0.4)
+    live.update(early[0], 0)
+    row = live.arms()[-1]
+    assert (row.arm, row.told, row.low, row.high) == (None, 20, 0, 1)
+    for _ in range(30):
+        live.update(live.select(), 1)
+    row = live.arms()[-1]
+    assert (row.told, row.mean, row.high) == (50, 0.6, 1)
+    assert row.low > 0.7
+    is_twin(live, store)
+
+
 def test_plays_of_an_old_holdout_that_a_worker_enters_later_are_not_counted(tmp_path):
     store = MemoryStore()
     live = opened(store, tmp_path, plays=50)
@@ -310,6 +329,7 @@ def test_plays_of_an_old_holdout_that_a_worker_enters_later_are_not_counted(tmp_
         live.update(play, 1)
     live.flush()
     assert sum(row.plays for row in other.arms()) == 6
+    assert {(row.low, row.high) for row in other.arms() if row.why is None} == {(0, 1)}
     assert other.uplift().plays == 0
     is_twin(other, store)
 

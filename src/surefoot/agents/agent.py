@@ -376,6 +376,8 @@ class Agent(Evidence, Changing):
             default = not record.explores or record.state is State.FELL_BACK
             if default and record.reward is not None:
                 self.draws.take(record.terms, record.reward)
+                if not record.explores and number not in self.open_plays:
+                    self.tally.valued(number, record.reward)
 
     def _default_paid(self, reward: Number | None) -> None:
         """Take in the report of a default play; ``reward``: None if the report has none."""

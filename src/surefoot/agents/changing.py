@@ -48,9 +48,11 @@ class Changing:
                     f"{learned[1]}); start a new agent"
                 )
         books.change(**settings)
+        agent: Any = self
+        if books.floor.default != self.floor.default:
+            self.tally.move_default(agent)  # takes in what was noted under the old one
         self.floor = books.floor
         if (books.low, books.high) != (self.tally.low, self.tally.high):
-            agent: Any = self
             self.tally.restart(agent)
 
     def add_reserve(self, amount: Number) -> None:

@@ -47,8 +47,10 @@ class Evidence:
 
         Rewards count in the order of the decisions: what was told of a play waits for the arm's
         earlier plays. A play that expired counts as r_max to the upper end and r_min to the lower;
-        so does a default play reported without its reward. A reward outside the range counts as
-        the end. Raises InvalidInput for a policy that does not play single arms.
+        so does a default play reported without its reward, which counts in the mean alone if it is
+        told later. A reward outside the range counts as the end. After ``change(default=...)`` the
+        default's interval is of the plays to come. Raises InvalidInput for a policy that does not
+        play single arms.
 
         >>> from surefoot import Plain, UCB1
         >>> agent = Plain(UCB1(arms=["blue", "green"]), seed=0)

@@ -274,7 +274,7 @@ def go_on(agent: Agent, body: JsonObject) -> None:
     if "tally" in body:
         plain = agent.tally.plain
         agent.tally = Tally.restored(body["tally"])
-        agent.tally.plain = plain and agent.tally.picked is None
+        agent.tally.plain = plain and agent.tally.picked is None and not agent.tally.moved
     else:  # saved before it was kept: it counts from here
         agent.tally.since = agent.books.plays.next_id
     if agent.counts_open:

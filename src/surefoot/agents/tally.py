@@ -99,6 +99,10 @@ class Tally:
         self.low, self.high = low, high
         self.since = 0
         """The first play that feeds the sequences: they begin anew when the range changes."""
+        self.moved = 0
+        """The first play that feeds the default's: it begins anew when the default changes."""
+        self.aside = False
+        """Whether plays may come that count in the means alone; they are numbered below 0."""
         self.plain = False
         """Whether ids and arms are all that must be noted: plays that were kept would be work for
         Python's garbage collection."""
@@ -171,6 +175,11 @@ class Tally:
         if paid is not None:
             of.take(paid, 1)
 
+    def valued(self, number: int, paid: int) -> None:
+        """What a default play paid was told after its report, by which it counts as lost."""
+        if number >= self.since:
+            self.late(DEFAULT, paid)
+
     def leave_out(self, play: Play, void: bool) -> None:
         """A play was void, or the default was played in its place."""
         self.lost.discard(play.id)
@@ -197,7 +206,8 @@ class Tally:
             self.recent.append((numbers, places))
         bound = plays.next_id - LAST
         self.recent = [part for part in self.recent if max(part[0]) >= bound]
-        if self.ended or self.lost or self.behind or self.since or agent.open_plays:
+        waits = self.ended or self.lost or self.behind or agent.open_plays
+        if waits or self.since or self.aside:
             self._in_order(agent, zip(numbers, places, paid, strict=True))
         else:
             self.pending.update(zip(places, paid, strict=True))
@@ -229,6 +239,8 @@ class Tally:
         """The arm's number; the default's where something else may have picked it is another."""
         if play.index >= 0:
             return play.index if agent.labels else 0
+        if play.id < self.moved:
+            return CHOSEN
         if self.picked is None or (play.reason in FORCED and agent.floor.default is not None):
             return DEFAULT
         return CHOSEN
@@ -236,7 +248,7 @@ class Tally:
     def _in_order(self, agent: Agent, noted: Iterable[Row]) -> None:
         """Take in rows of arms of which some play may be open, or may have been counted lost."""
         rows, news = [*self.behind], chain(self.ended, noted)
-        if not self.lost and not self.since:  # the usual case, in which each row is one to feed
+        if not (self.lost or self.since or self.aside):  # the usual case: each row feeds
             rows.extend(news)
         for row in news:
             late = row[0] in self.lost and row[2] is not None
@@ -309,6 +321,17 @@ class Tally:
         if self.gain is not None:
             self.gain = Gain(self.low, self.high, self.since)
 
+    def move_default(self, agent: Agent) -> None:
+        """The default changes: its sequence begins anew with the plays to come."""
+        self.fold(agent)
+        self._settle()
+        self.plain = False
+        self.sequences.pop(DEFAULT, None)
+        self.behind = [
+            (number, CHOSEN if place == DEFAULT else place, x) for number, place, x in self.behind
+        ]
+        self.moved = agent.books.plays.next_id
+
     def standings(self, agent: Agent, delta: Fraction) -> tuple[ArmStanding, ...]:
         """One row for each arm, and one for the default where it was played."""
         self.fold(agent)
@@ -339,6 +362,7 @@ class Tally:
             "sequences": [[k, one.state()] for k, one in sorted(self.sequences.items())],
             "recent": _run(self.last(agent)),
             "picked": self.picked,
+            **({"moved": self.moved} if self.moved else {}),
             **({} if self.gain is None else {"gain": self.gain.state()}),
         }
 
@@ -356,7 +380,7 @@ class Tally:
         first, run = state["recent"]
         made = [(first + i, place) for i, place in enumerate(run) if place is not None]
         tally.recent = [([n for n, _ in made], [place for _, place in made])] if made else []
-        tally.picked = state["picked"]
+        tally.picked, tally.moved = state["picked"], state.get("moved", 0)
         if "gain" in state:
             tally.gain = Gain.restored(state["gain"])
         return tally

@@ -82,7 +82,7 @@ class Evidence:
         self.books, self.floor = _Books(), _Floor(None, Unit(0))
         self.holdout = 0.0
         self.begun = 0
-        """The configuration that last changed the range or the holdout: plays decided under an
+        """The configuration that last changed range, default or holdout: plays decided under an
         earlier one, which a worker enters later, count in the means alone."""
         self._open: dict[str | None, Made] = {}
         """The plays that have not ended, by name, in the order of their decisions."""
@@ -212,11 +212,14 @@ class Evidence:
 
     def _configured(self, entry: Entry, payload: JsonObject) -> None:
         said, settings = payload["floor"], payload["config"]["settings"]
-        books = self.books
+        books, opens = self.books, entry.kind == "experiment.opened"
+        if not opens and said["default"] != self.floor.default:
+            self.tally.move_default(self._seat)
+            self.begun = entry.config_version
         books.low, books.high = said["low"], said["high"]
         self.floor = _Floor(said["default"], Unit(said["places"]))
         share = float(settings.get("holdout", 0))
-        if entry.kind == "experiment.opened":
+        if opens:
             self._add(entry, payload["config"]["policy"])
             self.tally = Tally(books.low, books.high)
         elif (books.low, books.high) != (self.tally.low, self.tally.high):
@@ -227,6 +230,7 @@ class Evidence:
             self.tally.gain = Gain(books.low, books.high, books.next_id) if share else None
             self.tally.ended_plays.clear()
             self.holdout, self.begun = share, entry.config_version
+        self.tally.aside = self.begun > 0
 
     def _add(self, _: Entry, payload: JsonObject) -> None:
         labels = [from_json(arm) if type(arm) is dict else arm for arm in payload["arms"]]
@@ -292,6 +296,7 @@ class Evidence:
             evidence._waits = waits[0], None if waits[1] is None else _made(waits[1])
         tally: Any = Tally.restored(state["tally"])
         evidence.tally = tally
+        tally.aside = evidence.begun > 0
         tally.log = [_made(row) for *row, _ in state["log"]]
         books.told = [x for *_, x in state["log"]]
         tally.untold = list(map(_made, state["untold"]))
