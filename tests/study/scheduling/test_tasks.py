@@ -99,7 +99,10 @@ def test_runs_that_were_done_by_two_at_once_count_once(tmp_path, whole):
     assert [one.equals(other) for one, other in zip(rows(store), whole, strict=True)] == [True] * 2
 
 
-@pytest.mark.parametrize("problem", MAIN)
+LINEAR = [pytest.param(problem, marks=pytest.mark.slow) for problem in ("clb", "cccb")]
+
+
+@pytest.mark.parametrize("problem", ["cmab", "mv", *LINEAR])
 def test_a_panel_comes_out_the_same_alone_and_in_company(tmp_path, problem):
     # Of several blocks of turns, so that what is carried from one to the next is seen too.
     usual = Sweep.of(read(MAIN[problem])).but(horizon=70_000, runs=2)
