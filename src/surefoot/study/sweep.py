@@ -170,7 +170,10 @@ def panel_of(settings: JsonObject) -> Panel:
     >>> panel_of(panel.model_dump(mode="json")) == panel
     True
     """
-    return checked(KINDS[settings["problem"]], settings)
+    problem = settings.get("problem")
+    if problem not in KINDS:
+        raise InvalidInput(f"problem = {problem!r} must be one of {', '.join(KINDS)}")
+    return checked(KINDS[problem], settings)
 
 
 def read(name: str) -> Panel:

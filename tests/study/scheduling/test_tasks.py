@@ -8,7 +8,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from surefoot.errors import InvalidInput, StoreUnavailable
+from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.simulation.stops import Stopped
 from surefoot.study.problems import MAIN
 from surefoot.study.results import cells
@@ -173,10 +173,12 @@ def test_a_worker_of_another_version_refuses_before_it_plays(tmp_path, monkeypat
 def test_a_worker_whose_environment_comes_out_otherwise_refuses(tmp_path):
     store, task = begun(tmp_path)
     told = task["panels"][0]
+    there = {**told, "arrays": "0" * 16, "panel": store.sweep.panels[0].identity}
+    cell = cells.named({name: there[name] for name in ("panel", "made", "arrays", "sources")})
     (tmp_path / "study.json").write_text(
-        (tmp_path / "study.json").read_text().replace(told["cell"], "0" * 16)
+        (tmp_path / "study.json").read_text().replace(told["cell"], cell)
     )
-    other = {**told, "arrays": "0" * 16, "cell": "0" * 16}
+    other = {**told, "arrays": "0" * 16, "cell": cell}
     with pytest.raises(InvalidInput, match=r"^the environment's arrays on "):
         carry_out({**task, "panels": [other]})
     assert files(store) == {}
@@ -253,3 +255,46 @@ def test_a_task_is_cut_into_tasks(tmp_path):
         piece, rest = cut(rest, 4)
         sizes.append((piece["first"], piece["last"]))
     assert sizes == [(0, 3), (4, 7), (8, 8)]
+
+
+@pytest.mark.parametrize(
+    ("first", "last"), [(-1, 2), (5, 2), (8, 9), (10**6, 10**6), (0.0, 2), ("0", 2), (True, 2)]
+)
+def test_a_task_of_runs_that_its_panels_lack_is_refused(tmp_path, first, last):
+    """Of 10**6 the part's name would be none, and the runs done again for ever."""
+    store, task = begun(tmp_path)
+    with pytest.raises(InvalidInput, match="0 <= first <= last < 9"):
+        carry_out({**task, "first": first, "last": last})
+    assert files(store) == {}
+
+
+def test_a_task_that_was_edited_is_refused_in_a_line(tmp_path):
+    store, task = begun(tmp_path)
+    one, other = task["panels"]
+    for name in task:
+        with pytest.raises(InvalidInput, match="must hold folder, axes, panels, first and last"):
+            carry_out({key: value for key, value in task.items() if key != name})
+    for broken in ({"panels": []}, {"panels": [7]}, {"axes": {"K": "Int7"}}, {"folder": None}):
+        with pytest.raises(InvalidInput, match="must hold folder"):
+            carry_out({**task, **broken})
+    longer = {**one["settings"], "horizon": 61}
+    for edited in ({**one, "cell": other["cell"]}, {**one, "settings": longer}):
+        with pytest.raises(InvalidInput, match="which is of other settings"):
+            carry_out({**task, "panels": [edited]})
+    unknown = {**one, "settings": {**one["settings"], "problem": "x"}}
+    with pytest.raises(InvalidInput, match="problem = 'x' must be one of cmab"):
+        carry_out({**task, "panels": [unknown]})
+    assert files(store) == {}
+
+
+@pytest.mark.parametrize("renamed", [False, True])
+def test_a_part_that_lies_in_anothers_place_is_named(tmp_path, renamed):
+    store, task = begun(tmp_path)
+    carry_out(of(task, 0, 2))
+    one, other = (store.place(cell) for cell in store.cells)
+    name = "part-000000-000002.parquet"
+    target = one / "part-000003-000005.parquet" if renamed else other / name
+    target.write_bytes((one / name).read_bytes())
+    fresh = Store(tmp_path, SWEEP, resume=True)
+    with pytest.raises(DamagedFile, match=f"{target.name} holds other runs than its folder"):
+        [fresh.rows(cell) for cell in fresh.cells]

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 AXES = {"K": "Int64", "d": "Int64", "alpha": "Float64", "rho": "Float64"}
 """The axes that the rows of every study have, null where a panel has no such axis."""
+KINDS = frozenset({"Int64", "Float64", "String"})
+"""The types of columns."""
 _EXTRA = tuple(dict.fromkeys(m for kind in PROBLEMS.values() for m in kind.extra_measures))
 
 

@@ -116,8 +116,8 @@ class Runs:
         whole, cut = [], []
         for part, counts in parts.counting(self.parts(cell), self.sweep.runs):
             file = self.place(cell) / part.name
-            if not self._is_intact(file):
-                raise _damage(file)
+            if fault := self._fault(file, cell, part):
+                raise fault
             if counts == range(part.first, part.last + 1):
                 whole.append(file)
             else:
@@ -163,8 +163,8 @@ class Runs:
         for part in self.parts(cell):
             file = self.place(cell) / part.name
             try:
-                if not intact(file):
-                    return _damage(file)
+                if fault := self._fault(file, cell, part):
+                    return fault
                 frame = pl.read_parquet(file, glob=False, hive_partitioning=False)
                 each = frame.group_by("run").len().get_column("len")
                 usual = dict(frame.schema) == schema(self.axes) and each.n_unique() == 1
@@ -174,18 +174,40 @@ class Runs:
                 return _damage(file)
         return None
 
-    def _is_intact(self, file: Path) -> bool:
-        """Whether a part is what was written; it is read once for that."""
+    def _fault(self, file: Path, cell: str, part: Part) -> DamagedFile | None:
+        """What to say of a part that is not what was written, or lies in another's place.
+
+        It is read once for that; what cannot be read is said by whoever opens it next.
+        """
+        import polars as pl
+
         if file not in self._intact:
-            with suppress(OSError):  # said by whoever opens it next
+            with suppress(OSError, pl.exceptions.PolarsError, pl.exceptions.PanicException):
                 if not intact(file):
-                    return False
+                    return _damage(file)
+                cells, first, last = _held(file)
+                if cells != {cell} or first < part.first or last > part.last:
+                    return DamagedFile(
+                        f"{file} holds other runs than its folder and name say: it was copied or "
+                        "renamed; delete it and go on with --resume"
+                    )
             self._intact.add(file)
-        return True
+        return None
 
     def place(self, cell: str) -> Path:
         """The folder of a cell's parts."""
         return self.folder / parts.RUNS / cell
+
+
+def _held(file: Path) -> tuple[set[str], int, int]:
+    """The cells in a part, its first run and its last."""
+    import polars as pl
+
+    table = pl.scan_parquet(file, glob=False, hive_partitioning=False)
+    cell, run = pl.col("cell"), pl.col("run")
+    ends = table.select(cell.min(), cell.max().alias("to"), run.min(), run.max().alias("last"))
+    least, most, first, last = ends.collect().row(0)
+    return {least, most}, first, last
 
 
 def _damage(file: Path) -> DamagedFile:

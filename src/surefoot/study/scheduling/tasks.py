@@ -21,6 +21,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, NamedTuple
 
 import surefoot
+from surefoot._exact import shown
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, StoreUnavailable, SurefootError, TaskFailed
 from surefoot.simulation import Plan
@@ -32,7 +33,7 @@ from surefoot.study.results import cells, open_runs, parts
 from surefoot.study.results.manifest import LOG, MANIFEST, holds, processor
 from surefoot.study.results.open_runs import OpenRun
 from surefoot.study.results.parts import Part
-from surefoot.study.results.rows import table
+from surefoot.study.results.rows import KINDS, table
 from surefoot.study.results.sealed import put
 from surefoot.study.results.store import Runs
 from surefoot.study.runs import Traces, joint_plan
@@ -100,6 +101,7 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
     Returns ``runs``, how many were done; ``seconds``; the ``host`` and its ``cpu``.
     """
     began = perf_counter()
+    _check(task)
     host, folder = socket.gethostname(), Path(task["folder"])
     for told in task["panels"]:
         if not holds(folder, told["cell"]):
@@ -129,19 +131,49 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
     return said
 
 
+def _check(task: JsonObject) -> None:
+    """InvalidInput for what no study has given out."""
+    try:
+        runs = min(told["settings"]["runs"] for told in task["panels"])
+        whole = type(task["folder"]) is str and KINDS.issuperset(task["axes"].values())
+        whole = whole and all(type(told["cell"]) is str for told in task["panels"])
+        first, last = task["first"], task["last"]
+    except (AttributeError, KeyError, TypeError, ValueError):
+        whole = False
+    if not whole:
+        raise InvalidInput(
+            f"task = {shown(task)} must hold folder, axes, panels, first and last; give it as the "
+            "study gave it out"
+        )
+    if not (type(first) is int and type(last) is int and 0 <= first <= last < runs):
+        raise InvalidInput(
+            f"first = {shown(first)}, last = {shown(last)} of a task must be ints with 0 <= first "
+            f"<= last < {runs}, the runs of its panels"
+        )
+
+
 def _agreed(task: JsonObject, host: str) -> Group:
     """The group of a task, if its runs come out here as they were asked for."""
     try:
         group = _rebuilt(cells.canonical([told["settings"] for told in task["panels"]]))
     except InvalidInput as error:
         raise InvalidInput(f"on {host}: {error}") from None
-    for here, there in zip(group.told, task["panels"], strict=True):
-        if here["cell"] != there["cell"]:
-            what = cells.difference(here, there, host, f"the study in {task['folder']}")
+    for panel, here, there in zip(group.panels, group.told, task["panels"], strict=True):
+        if here["cell"] == there["cell"]:
+            continue
+        told = {name: there.get(name) for name in ("made", "arrays", "sources")}
+        if told["made"] == here["made"] and there["cell"] != cells.named(
+            {"panel": panel.identity, **told}
+        ):
             raise InvalidInput(
-                f"{what}; nothing was played, for the runs could differ: give all workers the "
-                "same, and start them anew"
+                f"the task gives {panel.name} the cell {there['cell']}, which is of other "
+                "settings; give it as the study gave it out"
             )
+        what = cells.difference(here, there, host, f"the study in {task['folder']}")
+        raise InvalidInput(
+            f"{what}; nothing was played, for the runs could differ: give all workers the "
+            "same, and start them anew"
+        )
     return group
 
 
