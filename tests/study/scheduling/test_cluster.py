@@ -85,6 +85,25 @@ def test_rows_are_equal_whatever_dies_meanwhile(tmp_path, whole):
     assert {file: file.stat().st_mtime_ns for file in parts(out)} == left
 
 
+@pytest.mark.slow
+def test_a_mutant_that_ignores_the_cluster_is_seen(tmp_path):
+    mutant = (
+        "from surefoot.study.scheduling import executors\n"
+        "real = executors.crew_of\n"
+        "executors.crew_of = lambda cluster, workers=None: real(None, workers)\n"
+        "from surefoot.cli import main; main()"
+    )
+    out = tmp_path / "out"
+    with Processes(tmp_path) as processes:
+        scheduler = processes.scheduler()
+        words = ["study", *WORDS, "--out", str(out), "--cluster", processes.address]
+        client = processes.client("-c", mutant, *words)
+        soon(lambda: parts(out))  # without a worker the test above finds none
+        scheduler.kill()
+        _, said = client.communicate()
+    assert client.returncode == 0, said  # and 1 there
+
+
 OWN = """
 surefoot = 1
 problem = "cmab"
