@@ -193,7 +193,7 @@ def test_a_mutant_that_changes_the_seed_is_refused_or_seen(tmp_path, whole, monk
         told = [{**one, "settings": {**one["settings"], "seed": 1}} for one in task["panels"]]
         return tasks.carry_out({**task, "panels": told}, stopped)
 
-    with pytest.raises(InvalidInput, match=r"seed = 1 on .* nothing was played|nothing was played"):
+    with pytest.raises(InvalidInput, match="which is of other settings"):
         done(tmp_path / "settings", crew=Local(2, other_settings))
     monkeypatch.setattr(tasks, "joint_plan", lambda panels: joint_plan(reseeded(panels)))
     tasks._rebuilt.cache_clear()
