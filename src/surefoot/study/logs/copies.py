@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from decimal import ROUND_CEILING, Context, Decimal
+from functools import cached_property
 from typing import Final, NamedTuple
 
 import numpy as np
@@ -88,11 +89,18 @@ class Copy:
         square = float(((plays * self.errors[:n]) ** 2).sum()) + (plays.sum() * self.error) ** 2
         return Gain(value, float(np.sqrt(square)))
 
+    @cached_property
+    def _table(self) -> TableRecord:
+        """Of all arms that have rows, the default too."""
+        joined = self.default.known is None
+        return self.rows.record(self.amounts, self.weights, joined=joined)
+
     def record(self, *, joined: bool = False) -> TableRecord:
         """The table that a run draws from; ``joined``: the default is one of its arms, the last."""
-        known = self.default.known
-        record = self.rows.record(self.amounts, self.weights, joined=joined and known is None)
-        return with_one(record, self.rows.unit.floor(known)) if joined and known else record
+        table, known, n = self._table, self.default.known, self.rows.n_arms
+        if not joined:
+            return TableRecord(table.rewards, table.starts[:n], table.sizes[:n])
+        return table if known is None else with_one(table, self.rows.unit.floor(known))
 
     def paid(self, *, joined: bool = False) -> Floats:
         """The mean of each arm of that table."""
