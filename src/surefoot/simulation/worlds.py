@@ -6,7 +6,8 @@ as the redrawn copies of a log are, one compiled loop serves all, and nothing is
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from math import inf
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -15,7 +16,7 @@ from surefoot.floors import Terms
 from surefoot.simulation.calendar import SumCalendar
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.fast import chunks
-from surefoot.simulation.loop import DEFAULTS, GATES, Floats, Ints, T, Trace
+from surefoot.simulation.loop import DEFAULTS, GATES, UNGUARDED, Block, Floats, Ints, T, Trace
 from surefoot.simulation.plan import Plan
 from surefoot.simulation.stages import BasePath, blank_block, block_size, seeded
 from surefoot.simulation.stops import Stopped
@@ -64,24 +65,47 @@ class WorldRunner:
         key: int,
         engine: Engine,
         stopped: Callable[[], bool] = lambda: False,
+        free: Sequence[Terms] = (),
     ) -> list[Played]:
         """One run under each floor, all on the same turns of the policy.
 
-        ``key``: of the noise. The last checkpoint is the horizon. Raises Stopped once
-        ``stopped`` says so, which is asked for each block.
+        ``key``: of the noise. The last checkpoint is the horizon. ``free``: floors that the policy
+        without a guard, and without a rival, is held against: a run for each, behind the others.
+        Its turns are the same until the default first wins one; only then are they walked anew.
+        Raises Stopped once ``stopped`` says so, which is asked for each block.
         """
-        driver, horizon = engine.driver(self.path.kind), int(checkpoints[-1])
+        top = float(world.means.max())
+
+        def opened(gate: int, several: Sequence[Terms]) -> list[_Run]:
+            return [
+                _Run(SumCalendar(gate, terms, 0, top, checkpoints, engine), self.n_arms)
+                for terms in several
+            ]
+
+        def blocks(rival: float) -> Iterator[Block]:
+            own = world._replace(rival=rival)
+            return self._blocks(own, int(checkpoints[-1]), key, engine, stopped)
+
+        guarded, unguarded = opened(self.gate, floors), opened(UNGUARDED, free)
+        if not _carry(blocks(world.rival), guarded, unguarded) and free:
+            unguarded = opened(UNGUARDED, free)
+            _carry(blocks(-inf), unguarded)
+        return [Played(one.plays, one.calendar.trace()) for one in (*guarded, *unguarded)]
+
+    def _blocks(
+        self, world: World, horizon: int, key: int, engine: Engine, stopped: Callable[[], bool]
+    ) -> Iterator[Block]:
+        """The policy's turns, block by block and without end; the next overwrites the last."""
+        driver = engine.driver(self.path.kind)
         own = key if self.path.draws else 0
         state = seeded(self.path, driver, self.n_arms, own, engine)
         truth = (engine.array(world.means.tolist()), engine.array([0.0] * self.n_arms))
         size = block_size(horizon, BLOCK)
         top = float(world.means.max())
         block = blank_block(size, chunks.blank(size, truth, top, single=True), engine)
-        calendars = [SumCalendar(self.gate, terms, 0, top, checkpoints, engine) for terms in floors]
-        plays = [np.zeros(self.n_arms, np.int64) for _ in floors]
         noise, draws = engine.word(key), engine.word(own)
         first = 1
-        while any(one.books[T] < horizon for one in calendars):
+        while True:
             if stopped():
                 raise Stopped
             driver.walk(
@@ -89,11 +113,39 @@ class WorldRunner:
                 world.rival, truth, block,
             )  # fmt: skip
             engine.survey(block, False, False)
-            arms = np.asarray(block.arms)
-            explored = arms[arms >= 0]
-            for one, counts in zip(calendars, plays, strict=True):
-                one.take(block)
-                regular = int(one.books[T] - one.books[DEFAULTS]) - int(counts.sum())
-                counts += np.bincount(explored[:regular], minlength=self.n_arms)
+            yield block
             first += size
-        return [Played(counts, one.trace()) for one, counts in zip(calendars, plays, strict=True)]
+
+
+class _Run:
+    """The calendar of one floor, and what was played of each arm so far."""
+
+    def __init__(self, calendar: SumCalendar, n_arms: int) -> None:
+        self.calendar, self.plays = calendar, np.zeros(n_arms, np.int64)
+
+    @property
+    def ended(self) -> bool:
+        return bool(self.calendar.books[T] >= self.calendar.checkpoints[-1])
+
+    def take(self, block: Block, explored: Ints) -> None:
+        """Take the turns of a block; ``explored``: the arms of those that the default lost."""
+        books = self.calendar.books
+        self.calendar.take(block)
+        regular = int(books[T] - books[DEFAULTS]) - int(self.plays.sum())
+        self.plays += np.bincount(explored[:regular], minlength=len(self.plays))
+
+
+def _carry(blocks: Iterator[Block], runs: list[_Run], alike: Sequence[_Run] = ()) -> bool:
+    """Carry runs to the horizon, those ``alike`` too unless the default wins a turn.
+
+    Whether it won none.
+    """
+    alone = True
+    while any(not one.ended for one in (*runs, *alike)):
+        block = next(blocks)
+        explored = arms = np.asarray(block.arms)
+        if arms.min() < 0:
+            explored, alike, alone = arms[arms >= 0], (), False
+        for one in (*runs, *alike):
+            one.take(block, explored)
+    return alone

@@ -83,9 +83,7 @@ class Worlds:
         self.seed = paired.entropy
         alone = {JOINED: Plain(make(arms=joined.arms), self.floor)}
         self.plans = {GUARDED: paired, JOINED: Plan(alone, joined, horizon, self.seed)}
-        self.runners = {
-            name: WorldRunner(plan, name) for plan in self.plans.values() for name in plan.agents
-        }
+        self.runners = {name: WorldRunner(plan, name) for name, plan in self.plans.items()}
         self.counts = (runs, COPIES, COPIES, SPLITS if rows.sizes.min() > 1 else 0)
         """How many worlds of each kind."""
         self.pair = min(PAIR, runs)
@@ -116,23 +114,22 @@ class Worlds:
 
     def _the_log(self, table: _Table) -> Found:
         checkpoints = self.plans[GUARDED].checkpoints
-        played = table.guarded(self.logged, 0, checkpoints)
-        traces = {GUARDED: played[0].trace}
-        for name in (UNGUARDED, JOINED):
-            traces[name] = table.unguarded(name, self.logged, 0, checkpoints).trace
+        *played, free = table.played(self.logged, 0, checkpoints, free=True)
+        joined = table.joined(self.logged, 0, checkpoints)
+        traces = {GUARDED: played[0].trace, UNGUARDED: free.trace, JOINED: joined.trace}
         return _found(self.logged, [[one.plays] for one in played], traces)
 
     def _a_shuffled(self, table: _Table) -> Found:
         copy = shuffled(self.rows, self.default, table.rng())
-        pair = [table.guarded(copy, run) for run in range(self.pair)]
+        pair = [table.played(copy, run) for run in range(self.pair)]
         return _found(copy, [[run.plays for run in each] for each in zip(*pair, strict=True)])
 
     def _a_redrawn(self, table: _Table) -> Found:
         copy = redrawn(self.rows, self.default, table.rng())
-        found = _found(copy, [[one.plays] for one in table.guarded(copy, 0)])
-        for name in (UNGUARDED, JOINED):
-            least = table.unguarded(name, copy, 0).trace.books[-1, LEAST]
-            found.dips[name] = max(0, -int(least))
+        *played, free = table.played(copy, 0, free=True)
+        found = _found(copy, [[one.plays] for one in played])
+        for name, one in ((UNGUARDED, free), (JOINED, table.joined(copy, 0))):
+            found.dips[name] = max(0, -int(one.trace.books[-1, LEAST]))
         return found
 
     def _halves(self, table: _Table) -> Found:
@@ -140,7 +137,7 @@ class Worlds:
         halves = [of_log(rows, self.default) for rows in self.rows.halves(table.rng())]
         gains: list[list[Gain]] = [[] for _ in self.alphas]
         for run, (own, other) in enumerate(zip(halves, reversed(halves), strict=True)):
-            for each, played in zip(gains, table.guarded(own, run), strict=True):
+            for each, played in zip(gains, table.played(own, run), strict=True):
                 each.append(other.gain(played.plays.astype(float)))
         means = [
             Gain(sum(one.value for one in each) / 2, sum(one.error**2 for one in each) ** 0.5 / 2)
@@ -175,31 +172,42 @@ class _Table:
         """The key of the noise of one of its runs."""
         return int(self._stream(run).generate_state(1, np.uint64)[0])
 
-    def guarded(self, copy: Copy, run: int, checkpoints: Any = None) -> list[Played]:
+    def played(
+        self, copy: Copy, run: int, checkpoints: Any = None, *, free: bool = False
+    ) -> list[Played]:
         """A run of the guarded agent under each alpha; it never falls below the floor.
 
-        A default that earns nothing, as in a redrawn copy it may, is played throughout.
+        ``free``: behind them one of the unguarded agent, on the same noise. A default that earns
+        nothing, as in a redrawn copy it may, is played throughout.
         """
         value, runner = copy.credited, self.worlds.runners[GUARDED]
-        if value <= 0:
+        floors = self.worlds.terms(value) if value > 0 else []
+        rival = runner.agent.default_score(floors[0]) if floors else float("-inf")
+        world = World(copy.record(), copy.paid(), rival)
+        measured = self._measured(copy) if free else []
+        found = runner.run(world, floors, *self._where(run, checkpoints), measured)
+        if not floors:
             trace = Trace(np.zeros((1, 7), np.int64), np.zeros((1, 4)))
-            return [Played(np.zeros(runner.n_arms, np.int64), trace) for _ in self.worlds.alphas]
-        terms = self.worlds.terms(value)
-        world = World(copy.record(), copy.paid(), runner.agent.default_score(terms[0]))
-        points = self.end if checkpoints is None else checkpoints
-        found = runner.run(world, terms, points, self.key(run), self.engine, self.stopped)
-        assert all(one.trace.books[-1, LEAST] >= 0 for one in found), "below the floor, guarded"
+            idle = Played(np.zeros(runner.n_arms, np.int64), trace)
+            found = [*(idle for _ in self.worlds.alphas), *found]
+        guarded = found[: len(self.worlds.alphas)]
+        assert all(one.trace.books[-1, LEAST] >= 0 for one in guarded), "below the floor, guarded"
         return found
 
-    def unguarded(self, name: str, copy: Copy, run: int, checkpoints: Any = None) -> Played:
-        """A run of an unguarded agent, on the same noise."""
-        joined = name == JOINED
-        world = World(copy.record(joined=joined), copy.paid(joined=joined), float("-inf"))
+    def joined(self, copy: Copy, run: int, checkpoints: Any = None) -> Played:
+        """A run of the unguarded agent that has the default among its arms, on the same noise."""
+        world = World(copy.record(joined=True), copy.paid(joined=True), float("-inf"))
+        runner, floors = self.worlds.runners[JOINED], self._measured(copy)
+        return runner.run(world, floors, *self._where(run, checkpoints))[0]
+
+    def _measured(self, copy: Copy) -> list[Terms]:
+        """What an unguarded agent is held against."""
         value = copy.credited
-        terms = self.worlds.terms(value if value > 0 else self.worlds.value)[:1]
+        return self.worlds.terms(value if value > 0 else self.worlds.value)[:1]
+
+    def _where(self, run: int, checkpoints: Any) -> tuple[Any, int, Engine, Callable[[], bool]]:
         points = self.end if checkpoints is None else checkpoints
-        runner, key = self.worlds.runners[name], self.key(run)
-        return runner.run(world, terms, points, key, self.engine, self.stopped)[0]
+        return points, self.key(run), self.engine, self.stopped
 
 
 def _found(copy: Copy, plays: list[list[Any]], traces: dict[str, Trace] | None = None) -> Found:
