@@ -10,7 +10,7 @@ from typing import Annotated
 import typer
 
 from surefoot.cli._commands import AsJson
-from surefoot.cli._study_runs import tell_found
+from surefoot.cli._study_runs import Theory, tell_found
 from surefoot.cli._terminal import drawing, echo_json, tell
 
 INCOMPLETE = 3
@@ -19,10 +19,7 @@ INCOMPLETE = 3
 
 def report(
     out: Annotated[Path, typer.Argument(help="Folder of a study, finished or not.")],
-    theory: Annotated[
-        bool,
-        typer.Option("--theory", help="Draw the regret bounds, and predict the default plays."),
-    ] = False,
+    theory: Theory = False,
     as_json: AsJson = False,
 ) -> None:
     """Write the report of a study from its finished runs; nothing is run.
