@@ -7,7 +7,7 @@ and of one panel a column at a time.
 from __future__ import annotations
 
 import csv
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
@@ -39,7 +39,7 @@ def publish(
     panels lack how many runs. Nothing is written where no run is finished. Raises DamagedFile.
     """
     sweep, missing = runs.sweep, []
-    entries: list[JsonObject] = []
+    entries: dict[str, JsonObject] = {}
     with Report(parts=len(sweep.panels) <= FIGURED) as report:
         for panel in sweep.panels:
             cell = runs.cell(panel)
@@ -50,16 +50,17 @@ def publish(
                 with uninterrupted(), _damage(runs, cell):
                     page = _page(runs, cell, panel, theory=theory)
                     report.add(page)
-                entries.append(page.found)
+                entries[panel.name] = page.found
             drawn()
         summary: JsonObject = {
-            "panels": entries, "seed": sweep.seed, "versions": versions(), "missing": missing,
+            "panels": list(entries.values()), "seed": sweep.seed, "versions": versions(),
+            "missing": missing,
         }  # fmt: skip
         if entries:
             with uninterrupted():
                 figures = _grids(runs, entries)
                 write_table(runs)
-            _write_numbers(runs.folder / NUMBERS, entries, sweep.panels)
+            _write_numbers(runs.folder / NUMBERS, summary["panels"], sweep.panels)
             report.finish(runs.folder / REPORT, summary, figures)
             write_json(runs.folder / SUMMARY, summary)
     return summary
@@ -99,19 +100,14 @@ def _draw(runs: Runs, whole: PanelRuns, *, theory: bool) -> list[Drawn]:
     return figures
 
 
-def _grids(runs: Runs, entries: Sequence[JsonObject]) -> list[tuple[str, Drawn]]:
-    """Draw the grids of a study, as far as their runs are finished."""
+def _grids(runs: Runs, entries: Mapping[str, JsonObject]) -> list[tuple[str, Drawn]]:
+    """Draw the grids of a study, as far as their runs are finished; ``entries``: by panel."""
     drawn = []
     for grid in grids(runs.sweep.panels)[:MOST]:
-        mine = [entry for panel in grid.panels for entry in entries if _is_of(entry, panel)]
+        mine = [entries[panel.name] for panel in grid.panels if panel.name in entries]
         if len(mine) > 1:
             drawn.append((grid.title, draw_grid(grid, mine, runs.folder / grid.name)))
     return drawn
-
-
-def _is_of(entry: JsonObject, panel: Panel) -> bool:
-    place = {axis: entry.get(axis) for axis in panel.place}
-    return bool(entry["problem"] == panel.problem and place == panel.place)
 
 
 def _write_numbers(path: Path, entries: Sequence[JsonObject], panels: Sequence[Panel]) -> None:
