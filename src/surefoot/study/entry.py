@@ -223,7 +223,7 @@ class AgentEntry(BaseModel):
         except InvalidInput as error:
             raise Misplaced(f"{where}: {error}", key) from error
         except (Exception, SystemExit) as error:
-            said = shown_error(f"{type(error).__name__}: {error}")
+            said = shown_error(error)
             raise Misplaced(f"{where}: {shown(getattr(self, key))} raised {said}", key) from error
 
 

@@ -162,7 +162,7 @@ def _played(panels: Sequence[Panel], plays: int, engine: Engine) -> tuple[_Rate,
     except Exception as error:
         if not panels[0].foreign:
             raise
-        said = shown_error(f"{type(error).__name__}: {error}")
+        said = shown_error(error)
         raise InvalidInput(f"a run of {panels[0].group} raised {said}") from error
     for panel in short:
         frame = table("0" * 16, panel, plan, {0: traces}, axes_of(panels))

@@ -83,8 +83,8 @@ def _module(path: str, name: str, home: str | None) -> ModuleType:
             ) from None
         raise InvalidInput(f"{shown(path)}: {name} needs module {missing}, not found") from error
     except (Exception, SystemExit) as error:
-        said = f"{type(error).__name__}: {error}"
-        raise InvalidInput(f"{shown(path)}: importing {name} raised {shown_error(said)}") from error
+        said = shown_error(error)
+        raise InvalidInput(f"{shown(path)}: importing {name} raised {said}") from error
     finally:
         sys.path[:] = before
         if home is not None and home not in sys.path:
@@ -104,7 +104,17 @@ def _only_from(path: str, top: str, home: str) -> None:
         )
 
 
-def shown_error(said: str) -> str:
-    """What an error said, on one line and not without end."""
-    said = " ".join(said.split())
+def line(error: BaseException) -> str:
+    """An error in one line.
+
+    >>> line(KeyError("K"))
+    "KeyError: 'K'"
+    """
+    said = " ".join(str(error).split())
+    return f"{type(error).__name__}: {said}" if said else type(error).__name__
+
+
+def shown_error(error: BaseException) -> str:
+    """An error in one line, and not without end."""
+    said = line(error)
     return said if len(said) <= 200 else f"{said[:197]}..."

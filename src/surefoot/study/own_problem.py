@@ -52,7 +52,7 @@ class EnvironmentEntry(BaseModel):
         except InvalidInput as error:
             raise Misplaced(f"[environment]: {error}", "environment", "path") from error
         except (Exception, SystemExit) as error:
-            said = shown_error(f"{type(error).__name__}: {error}")
+            said = shown_error(error)
             raise Misplaced(
                 f"[environment]: {shown(self.path)} raised {said}", "environment", "path"
             ) from error

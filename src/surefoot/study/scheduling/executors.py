@@ -28,7 +28,8 @@ from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput, TaskFailed, missing_extra
 from surefoot.simulation.checks import positive
 from surefoot.simulation.runner import cores
-from surefoot.study.scheduling.workers import Work, at_work, begin, carry_out, in_process, line
+from surefoot.study.own_code import line
+from surefoot.study.scheduling.workers import Work, at_work, begin, carry_out, in_process
 
 LOCAL = "local"
 """The address that asks for a cluster of this machine's cores."""

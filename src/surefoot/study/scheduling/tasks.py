@@ -28,6 +28,7 @@ from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose
 from surefoot.simulation.stops import Stopped
 from surefoot.study.files import uninterrupted
+from surefoot.study.own_code import line
 from surefoot.study.panel import Panel
 from surefoot.study.results import cells, open_runs, parts
 from surefoot.study.results.manifest import LOG, MANIFEST, holds, processor
@@ -38,7 +39,6 @@ from surefoot.study.results.sealed import put
 from surefoot.study.results.store import Runs
 from surefoot.study.runs import Traces, joint_plan
 from surefoot.study.scheduling.twice import play_twice
-from surefoot.study.scheduling.workers import line
 from surefoot.study.sweep import panel_of
 
 if TYPE_CHECKING:

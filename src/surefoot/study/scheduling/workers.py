@@ -20,6 +20,7 @@ from typing import Any, TypeAlias
 
 from surefoot._types import JsonObject
 from surefoot.errors import SurefootError, TaskFailed
+from surefoot.study.own_code import line
 
 Work: TypeAlias = Callable[..., JsonObject]
 """Carries out a task; called with the task, and maybe with a function that says when to stop."""
@@ -113,16 +114,6 @@ def node_folder() -> Path | None:
         return None
     mine = stat.S_ISDIR(found.st_mode) and found.st_uid == os.getuid()
     return folder if mine and not found.st_mode & 0o022 else None
-
-
-def line(error: BaseException) -> str:
-    """An error in one line.
-
-    >>> line(KeyError("K"))
-    "KeyError: 'K'"
-    """
-    said = " ".join(str(error).split())
-    return f"{type(error).__name__}: {said}" if said else type(error).__name__
 
 
 def _alone() -> None:

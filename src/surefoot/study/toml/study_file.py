@@ -95,7 +95,7 @@ class StudyFile:
         except Exception as error:
             if not panels[0].foreign:
                 raise
-            said = shown_error(f"{type(error).__name__}: {error}")
+            said = shown_error(error)
             own = "environment" if panels[0].problem == "own" else "agents"
             self.text.fail(f"{self._at(panels[0], several)}[{own}] raised {said}", own)
 
