@@ -287,6 +287,16 @@ def test_a_task_that_was_edited_is_refused_in_a_line(tmp_path):
     assert files(store) == {}
 
 
+@pytest.mark.parametrize("change", [{"mine.c": "Float64"}, {"K": "String"}, None])
+def test_a_task_with_the_columns_of_another_study_is_refused(tmp_path, change):
+    """Its parts would be of another schema than those beside them."""
+    store, task = begun(tmp_path)
+    axes = dict(reversed(task["axes"].items())) if change is None else task["axes"] | change
+    with pytest.raises(InvalidInput, match="the task gives the axes .* and the study in"):
+        carry_out({**task, "axes": axes})
+    assert files(store) == {}
+
+
 @pytest.mark.parametrize("renamed", [False, True])
 def test_a_part_that_lies_in_anothers_place_is_named(tmp_path, renamed):
     store, task = begun(tmp_path)

@@ -13,7 +13,7 @@ from contextlib import suppress
 from functools import lru_cache
 from itertools import zip_longest
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot._files import create
 from surefoot._types import JsonObject
@@ -23,6 +23,7 @@ from surefoot.study.grids import grids
 from surefoot.study.panel import Panel
 from surefoot.study.results import cells, open_runs, parts
 from surefoot.study.results.cells import made_with
+from surefoot.study.results.rows import axes_of
 from surefoot.study.sweep import Sweep, panel_of
 
 MANIFEST, LOG = "study.json", "log.ndjson"
@@ -181,21 +182,30 @@ def _short(said: str) -> str:
     return said if len(said) <= _LONGEST else f"{said[: _LONGEST - 3]}..."
 
 
-def holds(folder: Path, cell: str) -> bool:
-    """Whether a folder holds a study that a cell is of; False where it holds none."""
+class Held(NamedTuple):
+    """Of which runs a study is."""
+
+    cells: frozenset[str]
+    axes: dict[str, str]
+    """The columns of its rows, as ``rows.axes_of``."""
+
+
+def held(folder: Path) -> Held | None:
+    """Of which runs the study in a folder is, by now; None where it holds none."""
     try:
         # Opened, not looked up: only then does NFS ask the server whether the file is another now.
         with (folder / MANIFEST).open("rb") as file:
             found = os.fstat(file.fileno())
     except OSError:
-        return False
-    return cell in _cells(folder, found.st_ino, found.st_mtime_ns, found.st_size)
+        return None
+    return _held(folder, found.st_ino, found.st_mtime_ns, found.st_size)
 
 
 @lru_cache(maxsize=16)
-def _cells(folder: Path, *_stamp: int) -> frozenset[str]:
-    """The cells of a manifest that has not changed since."""
-    return frozenset(one["cell"] for one in read(folder)["cells"])
+def _held(folder: Path, *_stamp: int) -> Held:
+    """As a manifest says that has not changed since."""
+    found = read(folder)
+    return Held(frozenset(one["cell"] for one in found["cells"]), axes_of(settings(found).panels))
 
 
 def clear(folder: Path) -> None:

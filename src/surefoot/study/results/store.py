@@ -264,12 +264,12 @@ class Store(Runs):
 
     def check(self) -> None:
         """Raise InvalidInput if another study has taken the folder since it was claimed."""
-        for cell in self.cells:
-            if not manifest.holds(self.folder, cell):
-                raise InvalidInput(
-                    f"{self.folder} holds another study by now: somebody overwrote this one, whose "
-                    "results are not written; give another --out"
-                )
+        there = manifest.held(self.folder)
+        if there is None or not there.cells.issuperset(self.cells):
+            raise InvalidInput(
+                f"{self.folder} holds another study by now: somebody overwrote this one, whose "
+                "results are not written; give another --out"
+            )
 
     def _manifest(self) -> JsonObject:
         told = [self.told[panel.name] for panel in self.sweep.panels]

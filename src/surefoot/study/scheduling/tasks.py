@@ -31,7 +31,7 @@ from surefoot.study.files import uninterrupted
 from surefoot.study.own_code import line
 from surefoot.study.panel import Panel
 from surefoot.study.results import cells, open_runs, parts
-from surefoot.study.results.manifest import LOG, MANIFEST, holds, processor
+from surefoot.study.results.manifest import LOG, held, processor
 from surefoot.study.results.open_runs import OpenRun
 from surefoot.study.results.parts import Part
 from surefoot.study.results.rows import KINDS, table
@@ -94,22 +94,26 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
 
     ``stopped`` is asked every few thousand plays; once it says yes, or a run fails, those that are
     finished are kept, and the others given up; a long one is kept open (``open_runs``), and whoever
-    is given it next goes on with it. Raises InvalidInput, before anything is
-    played, where the runs would come out otherwise here than they were asked for, and where a
-    module is missing; StoreUnavailable where the folder cannot be written.
+    is given it next goes on with it. Raises InvalidInput, before anything is played, where the
+    runs would come out otherwise here than they were asked for, or have other columns than the
+    study, and where a module is missing; StoreUnavailable where the folder cannot be written.
 
     Returns ``runs``, how many were done; ``seconds``; the ``host`` and its ``cpu``.
     """
     began = perf_counter()
     _check(task)
     host, folder = socket.gethostname(), Path(task["folder"])
-    for told in task["panels"]:
-        if not holds(folder, told["cell"]):
-            there = (folder / MANIFEST).is_file()
-            raise StoreUnavailable(
-                f"{folder}, as {host} sees it, holds {'another study' if there else 'no study'}; "
-                "a worker must share the study's folder, and --overwrite ends what ran there"
-            )
+    there = held(folder)
+    if there is None or not there.cells.issuperset(told["cell"] for told in task["panels"]):
+        raise StoreUnavailable(
+            f"{folder}, as {host} sees it, holds {'another study' if there else 'no study'}; "
+            "a worker must share the study's folder, and --overwrite ends what ran there"
+        )
+    if list(task["axes"].items()) != list(there.axes.items()):
+        raise InvalidInput(
+            f"the task gives the axes {shown(task['axes'])}, and the study in {folder} has "
+            f"{shown(there.axes)}; give it as the study gave it out"
+        )
     group = _agreed(task, host)
     span = range(task["first"], task["last"] + 1)
     lacking = [
