@@ -118,12 +118,6 @@ class Own(Panel):
         return float(self.environment().best)
 
     @property
-    def swing(self) -> float:
-        """The width of a reward's range."""
-        low, high = self.floor().reward_range
-        return float(high - low)
-
-    @property
     def foreign(self) -> bool:
         """Whether a class of the user's own plays or pays."""
         return super().foreign or is_own(self.world.path)

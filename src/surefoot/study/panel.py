@@ -169,7 +169,7 @@ class Panel(BaseModel):
     @property
     def swing(self) -> float:
         """The most that one reward can move the account: the width of a reward's range."""
-        low, high = self.environment().reward_range
+        low, high = self.floor().reward_range
         return float(high - low)
 
     @property
