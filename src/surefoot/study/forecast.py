@@ -15,7 +15,7 @@ from surefoot.study.own_code import shown_error
 from surefoot.study.panel import Panel
 from surefoot.study.results.rows import axes_of, table
 from surefoot.study.results.store import Store
-from surefoot.study.runs import checkpoints, joint_plan
+from surefoot.study.runs import checkpoints, joint_plan, shortened
 
 FIRST = 1_000
 """Plays of the first run that is timed; each further one has ten times as many."""
@@ -130,9 +130,7 @@ def _mean(rates: Sequence[_Rate]) -> _Rate:
 
 def _short(panels: Sequence[Panel], plays: int) -> list[Panel]:
     """The panels with a shorter horizon, if theirs is longer than that."""
-    horizon = min(panels[0].horizon, plays)
-    changed = {"horizon": horizon, "curves": "grid"} if horizon < panels[0].horizon else {}
-    return [panel.model_copy(update=changed) for panel in panels]
+    return shortened(panels, plays) if plays < panels[0].horizon else list(panels)
 
 
 def _compiling(panels: Sequence[Panel], engine: Engine) -> Iterator[str]:

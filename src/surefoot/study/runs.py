@@ -175,6 +175,12 @@ def joint_plan(panels: Sequence[Panel]) -> Plan:
     return Plan(playing, first.environment(), first.horizon, first.seed, noted)
 
 
+def shortened(panels: Sequence[Panel], plays: int) -> list[Panel]:
+    """Panels of one plan with at most so many plays, noted as usual: a list may name later ones."""
+    horizon = min(panels[0].horizon, plays)
+    return [panel.model_copy(update={"horizon": horizon, "curves": "grid"}) for panel in panels]
+
+
 def checkpoints(horizon: int, curves: str | Sequence[int] = "grid") -> Ints:
     """The plays after which the books are noted: the last, and what ``Panel.curves`` asks for.
 

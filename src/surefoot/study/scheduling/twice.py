@@ -10,7 +10,7 @@ import numpy as np
 from surefoot.errors import InvalidInput
 from surefoot.simulation.runner import choose
 from surefoot.study.panel import Panel
-from surefoot.study.runs import Traces, joint_plan
+from surefoot.study.runs import Traces, joint_plan, shortened
 
 PLAYS = (100, 1000)
 """The first plays of a run are played twice: few, then more where that was quick."""
@@ -26,10 +26,7 @@ def play_twice(panels: Sequence[Panel]) -> None:
     """
     began = perf_counter()
     for plays in PLAYS:
-        horizon = min(panels[0].horizon, plays)
-        short = [
-            panel.model_copy(update={"horizon": horizon, "curves": "grid"}) for panel in panels
-        ]
+        short = shortened(panels, plays)
         first, again = (joint_plan(short).run(0, choose("compiled")) for _ in range(2))
         _alike(first, again)
         if plays >= panels[0].horizon or perf_counter() - began > QUICK:
