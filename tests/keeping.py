@@ -1,5 +1,8 @@
 """Parts of a study that nobody played, for tests of what is read and counted."""
 
+import resource
+from contextlib import contextmanager
+
 import polars as pl
 
 from surefoot.study.results.parts import Part
@@ -27,3 +30,14 @@ def keep(store, cell, first, last, **options):
     file = store.folder / "runs" / cell / Part(first, last).name
     put(file, rows(store, cell, first, last, **options))
     return file
+
+
+@contextmanager
+def no_file_beyond(size):
+    """No file may grow beyond so many bytes meanwhile, as on a full disk."""
+    before = resource.getrlimit(resource.RLIMIT_FSIZE)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (size, before[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, before)

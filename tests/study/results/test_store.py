@@ -1,5 +1,4 @@
 import json
-import resource
 import shutil
 import sys
 
@@ -7,7 +6,7 @@ import numpy as np
 import polars as pl
 import pytest
 
-from keeping import keep, rows
+from keeping import keep, no_file_beyond, rows
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.study.problems import MAIN
 from surefoot.study.report.findings import RULES, found_in
@@ -361,16 +360,7 @@ def test_an_axis_that_a_panel_has_not_is_null(tmp_path):
     assert len({str(kind) for kind in kinds.values()}) == 1
 
 
-@pytest.fixture
-def small_files():
-    """No file may grow beyond 100,000 bytes meanwhile."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (100_000, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-def test_a_table_that_does_not_fit_says_so_and_leaves_nothing(tmp_path, small_files):
+def test_a_table_that_does_not_fit_says_so_and_leaves_nothing(tmp_path):
     store = Store(tmp_path, SWEEP.but(alpha=(0.1, 0.2)))
     noise = np.random.default_rng(0)
     for cell in store.cells:
@@ -378,7 +368,8 @@ def test_a_table_that_does_not_fit_says_so_and_leaves_nothing(tmp_path, small_fi
         frame = pl.read_parquet(part, glob=False)
         noisy = frame.with_columns(slack=noise.normal(size=len(frame)))
         noisy.write_parquet(part)  # about 70 kB, and in one table twice that
-    with pytest.raises(StoreUnavailable, match=r"runs.parquet cannot be written: .*File too large"):
+    said = r"runs.parquet cannot be written: .*File too large"
+    with no_file_beyond(100_000), pytest.raises(StoreUnavailable, match=said):
         write_table(store)
     assert [file.name for file in tmp_path.iterdir()] == ["runs"]
 

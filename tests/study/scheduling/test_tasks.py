@@ -1,5 +1,4 @@
 import json
-import resource
 import signal
 import threading
 
@@ -8,6 +7,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
+from keeping import no_file_beyond
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
 from surefoot.simulation.stops import Stopped
 from surefoot.study.problems import MAIN
@@ -227,23 +227,10 @@ def test_runs_of_two_seeds_never_meet(tmp_path):
     ] * 2
 
 
-@pytest.fixture
-def small_files():
-    """No file may grow beyond a page meanwhile."""
-    before = resource.getrlimit(resource.RLIMIT_FSIZE)
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4096, before[1]))
-    yield
-    resource.setrlimit(resource.RLIMIT_FSIZE, before)
-
-
-@pytest.fixture
-def begun_task(tmp_path):
-    return begun(tmp_path)
-
-
-def test_a_part_that_cannot_be_written_is_not_there_and_says_so(begun_task, small_files):
-    store, task = begun_task
-    with pytest.raises(StoreUnavailable, match="File too large; runs that are finished are kept"):
+def test_a_part_that_cannot_be_written_is_not_there_and_says_so(tmp_path):
+    store, task = begun(tmp_path)
+    said = "File too large; runs that are finished are kept"
+    with no_file_beyond(4096), pytest.raises(StoreUnavailable, match=said):
         carry_out(task)
     assert files(store) == {}
 
@@ -292,7 +279,7 @@ def test_a_task_with_the_columns_of_another_study_is_refused(tmp_path, change):
     """Its parts would be of another schema than those beside them."""
     store, task = begun(tmp_path)
     axes = dict(reversed(task["axes"].items())) if change is None else task["axes"] | change
-    with pytest.raises(InvalidInput, match="the task gives the axes .* and the study in"):
+    with pytest.raises(InvalidInput, match=r"the task gives the axes .* and the study in"):
         carry_out({**task, "axes": axes})
     assert files(store) == {}
 
