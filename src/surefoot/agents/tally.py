@@ -12,7 +12,7 @@ Reports are only noted, and taken in many at a time: most of what a play costs i
 from __future__ import annotations
 
 import math
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable
 from fractions import Fraction
 from itertools import chain
@@ -397,7 +397,19 @@ class _View:
 
     def __init__(self, tally: Tally, agent: Agent, delta: Fraction) -> None:
         self.tally, self.agent, self.delta = tally, agent, delta
+        self.unit = Fraction(agent.floor.unit.decimal(1))
         self.counts = tally.by_arm()
+        self.paid: defaultdict[int, Paid] = defaultdict(Paid)
+        """What each arm has paid, plays that feed no sequence yet counted in."""
+        for place, past in tally.paid.items():
+            paid = self.paid[max(place, DEFAULT)]
+            paid.told, paid.total = paid.told + past.told, paid.total + past.total
+            paid.lost += past.lost
+        for place, counts in self.counts.items():
+            for x, count in counts.items():
+                self.paid[max(place, DEFAULT)].take(x, count)
+        for _, place, x in tally.behind:
+            self.paid[max(place, DEFAULT)].take(x, 1)
         self.waits = Counter(
             max(tally._place(agent, play), DEFAULT)
             for number, (play, _) in agent.open_plays.items()
@@ -409,11 +421,11 @@ class _View:
             if number >= bound:
                 made[number] = play.index
         self.window = Counter(max(place, DEFAULT) for place in made.values())
+        self.made = len(made) or 1
 
     def standing(self, place: int, label: Any) -> ArmStanding:
         """The row of one arm."""
-        paid, window = self._paid(place), self.window
-        unit = Fraction(self.agent.floor.unit.decimal(1))
+        paid, unit = self.paid[place], self.unit
         mean = float(Fraction(paid.total, paid.told) * unit) if paid.told else None
         why, low, high = self._why(place, paid), None, None
         if why is None:
@@ -422,23 +434,8 @@ class _View:
         waits = self.waits[place]
         return ArmStanding(
             label, paid.told + paid.lost + waits, waits, paid.told, mean,
-            window[place] / (window.total() or 1), low, high, why,
+            self.window[place] / self.made, low, high, why,
         )  # fmt: skip
-
-    def _paid(self, place: int) -> Paid:
-        """What an arm has paid, plays that feed no sequence yet counted in."""
-        places = (DEFAULT, CHOSEN) if place == DEFAULT else (place,)
-        paid = Paid()
-        for one in places:
-            past = self.tally.paid.get(one, Paid())
-            paid.told, paid.total = paid.told + past.told, paid.total + past.total
-            paid.lost += past.lost
-            for x, count in self.counts.get(one, {}).items():
-                paid.take(x, count)
-        for _, of, x in self.tally.behind:
-            if of in places:
-                paid.take(x, 1)
-        return paid
 
     def _why(self, place: int, paid: Paid) -> str | None:
         """Why an arm has no interval; None: it has one."""
