@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import random
+from decimal import Decimal
 from fractions import Fraction
 from pathlib import Path
 from typing import Any
@@ -175,6 +176,13 @@ def test_defaults_of_single_plays_pick_them() -> None:
 def test_a_delta_that_is_no_probability_is_refused(delta: Any) -> None:
     with pytest.raises(InvalidInput, match="delta"):
         _agent().arms(delta=delta)
+
+
+def test_a_delta_that_no_float_holds_leaves_the_range_alone() -> None:
+    agent = _agent()
+    for _ in range(30):
+        agent.update(agent.select(), reward=1)
+    assert {(row.low, row.high) for row in agent.arms(Decimal("1e-400"))} == {(0.0, 1.0)}
 
 
 def test_super_arms_are_refused() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import random
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -45,6 +46,15 @@ def _by_formula(rows: list[tuple[Any, Any]], share: float = SHARE) -> tuple[floa
     (low, below), (high, above) = ends
     least, most = max(-1, (low - below) / n), min(1, (high + above) / n)
     return min(max((low + high) / 2 / n, least), most), least, most
+
+
+def test_a_delta_that_no_float_holds_leaves_the_range_alone() -> None:
+    agent = _agent()
+    for _ in range(30):
+        agent.update(agent.select(), reward=1)
+    for delta in (Decimal("1e-400"), 1e-320):
+        found = agent.uplift(delta)
+        assert (found.low, found.high) == (-1.0, 1.0)
 
 
 def test_the_factors_are_bets_and_rise_in_the_reward() -> None:

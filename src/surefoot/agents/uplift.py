@@ -153,8 +153,7 @@ class Gain:
             return Uplift(*counts, 0.0, float(-width * unit), float(width * unit))
         totals = [end.total(share) for end in self.ends]
         far = [
-            Fraction(boundary(float(end.squares(share) / reach**2), float(delta / 2)))
-            for end in self.ends
+            Fraction(boundary(float(end.squares(share) / reach**2), delta / 2)) for end in self.ends
         ]
         most = Fraction(width * n)
         low = min(max(totals[0] - far[0] * reach, -most), most)
@@ -182,13 +181,14 @@ class Gain:
         return gain
 
 
-def boundary(squares: float, delta: float) -> float:
+def boundary(squares: float, delta: float | Fraction) -> float:
     """The least S/B at which M_n reaches 1/delta; ``squares``: the sum of the Z_i^2, by B^2.
 
     >>> round(boundary(100, 0.025), 1)
     39.1
     """
-    asked = math.log(len(RATES) / delta)
+    over, under = delta.as_integer_ratio()  # as a float it may be 0
+    asked = math.log(len(RATES) * under) - math.log(over)
     pairs = list(zip(RATES, PSI, strict=True))
     found = min((asked + psi * squares) / rate for rate, psi in pairs)  # one k alone reaches it
     for _ in range(50):  # Newton's steps from above stay above, as ln M is convex

@@ -149,7 +149,8 @@ class Odds:
         """The place of the edge, by floats: at most a few places off; -1: none is refuted."""
         unit = self.width << _ONE
         logs = [math.log2(m) + e for m, e in self.products]
-        asked = math.log2(K) - math.log2(delta)
+        over, under = delta.as_integer_ratio()  # as a float it may be 0
+        asked = math.log2(K) + math.log2(under) - math.log2(over)
 
         def refuted(place: int) -> bool:
             y = offset + place * step
