@@ -9,8 +9,9 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
+from fractions import Fraction
 from numbers import Integral
-from typing import Any
+from typing import Any, TypeVar
 
 from surefoot._redact import redacted
 from surefoot.errors import InvalidInput
@@ -27,6 +28,8 @@ _CONTEXT = Context(prec=3 * _MAX_EXPONENT)
 # only one of that length that reads back as its float: it is the float's shortest decimal.
 _FIFTEEN_DIGITS = 1e15
 _SCALES = [10.0**places for places in range(16)]
+
+N = TypeVar("N", float, Decimal, Fraction)
 
 
 def exact(value: Any, what: str) -> Decimal:
@@ -57,6 +60,18 @@ def exact(value: Any, what: str) -> Decimal:
         return Decimal(0)
     if number.adjusted() > _MAX_EXPONENT or int(number.as_tuple().exponent) < -_MAX_EXPONENT:
         raise InvalidInput(f"{what} = {shown(value)} is beyond 10**±{_MAX_EXPONENT}; rescale it")
+    return number
+
+
+def fraction(value: Any, what: str, hint: str, kind: Callable[[Decimal], N]) -> N:
+    """A number strictly between 0 and 1, as ``kind`` has it; ``hint`` ends the error.
+
+    >>> fraction(0.1, "alpha", "0.05 is usual", Fraction)
+    Fraction(1, 10)
+    """
+    number = kind(exact(value, what))
+    if not 0 < number < 1:
+        raise InvalidInput(f"{what} = {shown(value)} must lie strictly between 0 and 1; {hint}")
     return number
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from surefoot._exact import exact, shown
+from surefoot._exact import fraction, shown
 from surefoot._types import Number
 from surefoot.agents.draws import own_key
 from surefoot.agents.play import Play
@@ -27,12 +27,8 @@ def share_of(holdout: Number | None, measured: bool) -> float:
     """The share of plays to hold out; 0: none."""
     if holdout is None:
         return 0.0
-    share = float(exact(holdout, "holdout"))
-    if not 0 < share < 1:
-        raise InvalidInput(
-            f"holdout = {shown(holdout)} must lie strictly between 0 and 1, e.g. 0.1: a share of "
-            "the plays; leave it out to hold out none"
-        )
+    hint = "it is a share of the plays, e.g. 0.1; leave it out to hold out none"
+    share = fraction(holdout, "holdout", hint, float)
     if not measured:
         raise InvalidInput(
             f"holdout = {shown(holdout)} plays the default, and this agent was given none; give it "

@@ -19,11 +19,10 @@ from itertools import chain
 from operator import itemgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from surefoot._exact import exact, shown
+from surefoot._exact import fraction
 from surefoot._types import JsonObject, Number
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.uplift import Gain, waiting
-from surefoot.errors import InvalidInput
 from surefoot.floors.odds import Sequence
 
 if TYPE_CHECKING:
@@ -455,10 +454,5 @@ class _View:
 
 def checked_delta(delta: Number) -> Fraction:
     """The probability with which a statement may fail, if it is one."""
-    given = Fraction(exact(delta, "delta"))
-    if not 0 < given < 1:
-        raise InvalidInput(
-            f"delta = {shown(delta)} must lie strictly between 0 and 1, e.g. 0.05; it is the "
-            "probability with which an interval may fail"
-        )
-    return given
+    hint = "it is the probability with which an interval may fail, e.g. 0.05"
+    return fraction(delta, "delta", hint, Fraction)

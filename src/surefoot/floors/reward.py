@@ -5,7 +5,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import Any
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, fraction, shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.checkpoint import checked_checkpoint
@@ -235,13 +235,7 @@ def _read(value: Any) -> Any:
 
 def checked_alpha(alpha: Number) -> Decimal:
     """The fraction one is willing to lose, if it is one."""
-    value = exact(alpha, "alpha")
-    if not 0 < value < 1:
-        raise InvalidInput(
-            f"alpha = {shown(alpha)} must lie strictly between 0 and 1; "
-            "0.05 gives up at most 5 % of the default's reward"
-        )
-    return value
+    return fraction(alpha, "alpha", "0.05 gives up at most 5 % of the default's reward", Decimal)
 
 
 def checked_default(default: Any, reward_range: tuple[Decimal, Decimal]) -> Decimal:

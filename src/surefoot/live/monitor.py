@@ -10,12 +10,11 @@ from collections.abc import Iterable
 from decimal import Decimal
 from typing import Any, NamedTuple
 
-from surefoot._exact import Unit
+from surefoot._exact import Unit, fraction
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.live.entries import Entry
 from surefoot.live.shortfall import Shortfall, Stretch
-from surefoot.theory.inputs import fraction
 
 DELTA = 0.01
 """The usual probability of a false alarm: a default that pays its value is called below."""
@@ -83,7 +82,9 @@ class DefaultMonitor:
 
     def __init__(self, experiment: str, delta: Number = DELTA) -> None:
         self.experiment = experiment
-        self.delta = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests")
+        self.delta = fraction(
+            delta, "delta", "0.01 gives one false alarm in a hundred tests", float
+        )
         self._test = Shortfall()
         self._unit = Unit(0)
         self._known: tuple[Any, ...] = ()

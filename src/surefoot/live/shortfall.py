@@ -10,10 +10,10 @@ from __future__ import annotations
 from math import log
 from typing import Any, NamedTuple
 
-from surefoot._exact import exact_range, shown
+from surefoot._exact import exact_range, fraction, shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
-from surefoot.theory.inputs import fraction, number
+from surefoot.theory.inputs import number
 
 STAKES = tuple(0.5**k for k in range(11))
 """The bets: which part of its wealth each loses to a reward of r_max."""
@@ -144,7 +144,7 @@ class Shortfall:
 
     def below(self, delta: Number = 0.01) -> bool:
         """Whether the mean is or was below the declared one; wrong with probability <= delta."""
-        level = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests")
+        level = fraction(delta, "delta", "0.01 gives one false alarm in a hundred tests", float)
         return self.p_value <= level
 
     def state(self) -> JsonObject:

@@ -6,9 +6,8 @@ import math
 from collections.abc import Sequence
 from typing import Any, ClassVar, NamedTuple
 
-from surefoot._exact import exact, shown
+from surefoot._exact import fraction
 from surefoot._jit import jittable
-from surefoot.errors import InvalidInput
 from surefoot.kernels import (
     KernelPolicy,
     Kernels,
@@ -213,10 +212,5 @@ class DiscountedThompson(KernelPolicy):
 
 def checked_discount(discount: Any) -> float:
     """As a float; InvalidInput unless it lies strictly between 0 and 1."""
-    number = float(exact(discount, "discount"))
-    if not 0 < number < 1:
-        raise InvalidInput(
-            f"discount = {shown(discount)} must lie strictly between 0 and 1; near 1 it forgets "
-            "slowly, and without one nothing is forgotten"
-        )
-    return number
+    hint = "near 1 it forgets slowly, and without one nothing is forgotten"
+    return fraction(discount, "discount", hint, float)

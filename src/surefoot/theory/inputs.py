@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 import numpy as np
 import numpy.typing as npt
 
-from surefoot._exact import exact
+from surefoot._exact import exact, fraction
 from surefoot._types import Number
 from surefoot.errors import InvalidInput
 
@@ -30,24 +30,16 @@ def positive(value: Any, what: str, example: str) -> float:
     return read
 
 
-def fraction(value: Any, what: str, example: str) -> float:
-    """A number strictly between 0 and 1."""
-    read = number(value, what)
-    if not 0 < read < 1:
-        raise InvalidInput(f"{what} = {value} must lie strictly between 0 and 1; {example}")
-    return read
-
-
 def alpha_of(value: Any) -> float:
     """The fraction of the default's reward one is willing to lose."""
-    return fraction(value, "alpha", "0.05 gives up at most 5 % of the default's reward")
+    return fraction(value, "alpha", "0.05 gives up at most 5 % of the default's reward", float)
 
 
 def delta_of(delta: Number | None) -> Curve:
     """A failure probability as a curve over T; None is the convention 1/T."""
     if delta is None:
         return lambda T: 1.0 / T
-    level = fraction(delta, "delta", "None takes the convention 1/T")
+    level = fraction(delta, "delta", "None takes the convention 1/T", float)
     return lambda T: np.full_like(T, level)
 
 
