@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import math
 from collections import Counter, defaultdict
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from itertools import chain
 from operator import itemgetter
@@ -244,20 +244,24 @@ class Tally:
             return DEFAULT
         return CHOSEN
 
-    def _in_order(self, agent: Agent, noted: Iterable[Row]) -> None:
-        """Take in rows of arms of which some play may be open, or may have been counted lost."""
-        rows, news = [*self.behind], chain(self.ended, noted)
-        if not (self.lost or self.since or self.aside):  # the usual case: each row feeds
-            rows.extend(news)
+    def _feeding(self, news: Iterable[Row]) -> Iterator[Row]:
+        """Of new rows those that feed; the mean alone takes what the others paid."""
         for row in news:
             late = row[0] in self.lost and row[2] is not None
-            if late:  # it counted as lost, and its mean alone takes what it paid
+            if late:  # it counted as lost
                 self.lost.discard(row[0])
                 self._paid(row[1]).lost -= 1
             if late or row[0] < self.since:
                 self._paid(row[1]).take(row[2], 1)
             else:
-                rows.append(row)
+                yield row
+
+    def _in_order(self, agent: Agent, noted: Iterable[Row]) -> None:
+        """Take in rows of arms of which some play may be open, or may have been counted lost."""
+        news: Iterable[Row] = chain(self.ended, noted)
+        if self.lost or self.since or self.aside:  # else each feeds
+            news = self._feeding(news)
+        rows = [*self.behind, *news]
         self.ended.clear()
         rows.sort(key=itemgetter(0))
         heads = self._heads(agent)
