@@ -142,7 +142,8 @@ class GenCB(Agent):
         """
         fresh = type(self)(policy, self.floor, seed, **self.config())
         fresh.turns, fresh.paused = self.turns, self.paused
-        fresh.faults, fresh.last_fault = self.faults, self.last_fault
+        if self.faults:
+            fresh.faults, fresh.last_fault = self.faults, self.last_fault
         fresh.draws = Draws(self.draws.plays, self.draws.parts)
         if self.earned is not None:
             fresh.earned = self.earned.copied(len(fresh.labels))

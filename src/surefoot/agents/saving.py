@@ -266,7 +266,8 @@ def go_on(agent: Agent, body: JsonObject) -> None:
     agent.draws = Draws(*body.get("draws", ()))
     if agent.earned is not None and "earned" in body:  # a ledger's opening lacks it
         agent.earned = _earned(body["earned"], len(agent.labels))
-    agent.faults, agent.last_fault = body.get("faults", (0, None))
+    if "faults" in body:
+        agent.faults, agent.last_fault = body["faults"]
     agent.rng.bit_generator.state = body["rng"]
     for row, context in body["open"]:
         play = _unrow(row)
