@@ -7,7 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from importlib import resources
 from itertools import product
-from typing import Any, Self
+from typing import Any, Self, TypeAlias
 
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
@@ -15,6 +15,8 @@ from surefoot.study.entry import AgentEntry
 from surefoot.study.own_problem import KINDS
 from surefoot.study.panel import BESIDE, Panel, checked
 from surefoot.study.problems import PROBLEMS
+
+_Known: TypeAlias = Callable[[Panel], dict[str, str | None]]
 
 
 @dataclass(frozen=True)
@@ -51,11 +53,9 @@ class Sweep:
         made: dict[str, Panel] = {}
         known = _known_of(base.problem)
         for values in product(*axes.values()):
-            changed = {**settings, "varied": varied}
-            for axis, value in zip(axes, values, strict=True):
-                changed = _with(changed, axis, value)
-            panel = checked(type(base), changed)
-            made[repr(panel.place)] = panel.model_copy(update=known(panel))
+            place = dict(zip(axes, values, strict=True))
+            panel = _placed(type(base), {**settings, "varied": varied}, place, known)
+            made[repr(panel.place)] = panel
         return cls.of(*made.values())
 
     @property
@@ -125,20 +125,26 @@ def _combined(panels: list[Panel], given: Mapping[str, Any]) -> list[Panel]:
     if axes:
         held = {axis: dict.fromkeys(panel.at(axis) for panel in panels) for axis in panels[0].place}
         places = [
-            dict(zip(held, place, strict=True)) for place in product(*({**held, **axes}.values()))
+            (panels[0], dict(zip(held, place, strict=True)))
+            for place in product(*({**held, **axes}.values()))
         ]
     else:
-        places = [{} for _ in panels]
-    bases = [panels[0]] * len(places) if axes else panels
+        places = [(panel, {}) for panel in panels]
     known = _known_of(panels[0].problem)
-    made = []
-    for base, place in zip(bases, places, strict=True):
-        changed = {**base.model_dump(exclude={"source", "because"}), **rest}
-        for axis, value in place.items():
-            changed = _with(changed, axis, value)
-        panel = checked(kind, changed)
-        made.append(panel.model_copy(update=known(panel)))
-    return made
+    return [
+        _placed(kind, {**base.model_dump(exclude={"source", "because"}), **rest}, place, known)
+        for base, place in places
+    ]
+
+
+def _placed(
+    kind: type[Panel], settings: JsonObject, place: Mapping[str, Any], known: _Known
+) -> Panel:
+    """A panel of these settings at a place on the axes; where it is printed, it says so."""
+    for axis, value in place.items():
+        settings = _with(settings, axis, value)
+    panel = checked(kind, settings)
+    return panel.model_copy(update=known(panel))
 
 
 def _with(settings: JsonObject, axis: str, value: Any) -> JsonObject:
@@ -200,7 +206,7 @@ def paper(*problems: str) -> list[Panel]:
     return list(Sweep.of(*panels).panels)
 
 
-def _known_of(problem: str) -> Callable[[Panel], dict[str, str | None]]:
+def _known_of(problem: str) -> _Known:
     """What finds the figure of a printed panel of the same setting, its runs and ours apart.
 
     And why the horizon is what it is, where it is the one we chose for that figure.
