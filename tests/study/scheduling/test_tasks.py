@@ -264,6 +264,14 @@ def test_a_task_that_was_edited_is_refused_in_a_line(tmp_path):
     for broken in ({"panels": []}, {"panels": [7]}, {"axes": {"K": "Int7"}}, {"folder": None}):
         with pytest.raises(InvalidInput, match="must hold folder"):
             carry_out({**task, **broken})
+    for name in one:
+        lacking = {key: value for key, value in one.items() if key != name}
+        for broken in (lacking, {**one, name: 7}):
+            with pytest.raises(InvalidInput, match="must hold folder"):
+                carry_out({**task, "panels": [broken]})
+    worded = {**one, "settings": {**one["settings"], "runs": "9"}}
+    with pytest.raises(InvalidInput, match="must hold folder"):
+        carry_out({**task, "panels": [worded]})
     longer = {**one["settings"], "horizon": 61}
     for edited in ({**one, "cell": other["cell"]}, {**one, "settings": longer}):
         with pytest.raises(InvalidInput, match="which is of other settings"):

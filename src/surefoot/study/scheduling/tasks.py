@@ -47,6 +47,9 @@ if TYPE_CHECKING:
 MOST_BYTES = 64 << 20
 """Traces of so many bytes are kept before a part is written, so that memory does not grow."""
 
+_TOLD = {"settings": dict, "cell": str, "made": dict, "arrays": str, "sources": dict}
+"""What a task says of a panel."""
+
 
 class Group(NamedTuple):
     """What a worker makes of a task's panels."""
@@ -138,10 +141,12 @@ def carry_out(task: JsonObject, stopped: Callable[[], bool] = lambda: False) -> 
 def _check(task: JsonObject) -> None:
     """InvalidInput for what no study has given out."""
     try:
-        runs = min(told["settings"]["runs"] for told in task["panels"])
         whole = type(task["folder"]) is str and KINDS.issuperset(task["axes"].values())
-        whole = whole and all(type(told["cell"]) is str for told in task["panels"])
+        for told in task["panels"]:
+            whole = whole and all(type(told[name]) is kind for name, kind in _TOLD.items())
+        runs = min(told["settings"]["runs"] for told in task["panels"])
         first, last = task["first"], task["last"]
+        whole = whole and type(runs) is int
     except (AttributeError, KeyError, TypeError, ValueError):
         whole = False
     if not whole:
