@@ -7,12 +7,12 @@ plays, as a live agent does, it is that of ``agent.lot``.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from surefoot._exact import fraction, shown
 from surefoot._types import Number
 from surefoot.agents.draws import own_key
-from surefoot.agents.play import Play
+from surefoot.agents.play import Play, made
 from surefoot.errors import InvalidInput
 from surefoot.kernels import uniform
 
@@ -52,9 +52,9 @@ def chance(agent: Agent, of_default: float | None) -> float | None:
 
 def mixed(agent: Agent, play: Play) -> Play:
     """A play that was not held out, with the probability that it has with the holdout."""
-    given: Any = play.propensity
+    given = play.propensity
     if given is None:
         return play
-    if play.is_default:
-        return play._replace(propensity=chance(agent, given))
-    return play._replace(propensity=(1.0 - agent.holdout) * given)
+    known = chance(agent, given) if play.is_default else (1.0 - agent.holdout) * given
+    found: Play = made(Play, (*play[:-1], known))  # the last field; _replace takes longer
+    return found
