@@ -1,7 +1,7 @@
 """From finished runs to files: figures, tables and the report, from results alone.
 
 One panel is read, drawn and written after the other, so memory does not grow with their number,
-and of one panel a column at a time.
+and of a panel with many runs a column at a time.
 """
 
 from __future__ import annotations
@@ -25,6 +25,8 @@ from surefoot.study.report.report import FIGURED, Page, Report
 from surefoot.study.results.store import Runs, write_table
 
 SUMMARY, NUMBERS, REPORT = "summary.json", "summary.csv", "report.html"
+AT_HAND = 200_000
+"""Rows of a panel, some 40 MB, that are read at once; of more, a column whenever it is needed."""
 _OF_MEASURE = ("mean", "low", "high", "min", "max")
 
 
@@ -82,7 +84,8 @@ def _damage(runs: Runs, cell: str) -> Iterator[None]:
 
 def _page(runs: Runs, cell: str, panel: Panel, *, theory: bool) -> Page:
     """A panel's numbers and figures."""
-    whole = PanelRuns(panel, runs.scan(cell))
+    rows = runs.scan(cell)
+    whole = PanelRuns(panel, rows.collect() if runs.count_rows(cell) <= AT_HAND else rows)
     if whole.count != runs.finished(cell):
         raise ValueError("a part has other runs than its name says")
     found = found_in(whole, theory=theory)
