@@ -305,6 +305,11 @@ def write(policy: Any, state: Any, k: int, known: Any) -> None:
     LINE_KERNELS[type(policy)].write(policy, state, k, known)
 
 
+def unknown(policy: object, state: Any, k: int, level: float, reward: float) -> float:
+    """The ``adds`` of a policy that cannot say: its curve is looked at after each play."""
+    return math.inf
+
+
 class CurveKernels(NamedTuple):
     """The parts of an index that is a concave curve of the scale, by which the compiled engine
     knows that an arm cannot lead yet.
@@ -314,13 +319,16 @@ class CurveKernels(NamedTuple):
     rounding; -inf where it is there from the start · ``tangent(policy, state, k, s, level) -> (p,
     y, x, w)``: the index is never above the larger of p and y + (x' - x) w at a scale x', and is p
     where it is not above p; y is ``level``, a bound on the index at scale s, or the kernel's own
-    where no such is known (1 or more). An index depends on nothing but the arm's count and sum, and
-    where it is ``coupled`` on the others' counts.
+    where no such is known (1 or more) · ``adds(policy, state, k, level, reward)``: the last play of
+    an arm, of this reward, has raised ``rises``, or 0 where that is less, by no more; inf where
+    that is not known. An index depends on nothing but the arm's count and sum, and where it is
+    ``coupled`` on the others' counts.
     """
 
     slope: Callable[..., Any]
     rises: Callable[..., Any]
     tangent: Callable[..., Any]
+    adds: Callable[..., Any] = unknown
 
 
 CURVE_KERNELS: dict[type, CurveKernels] = table()
@@ -339,6 +347,11 @@ def rises(policy: Any, state: Any, k: int, level: float) -> Any:
 def tangent(policy: Any, state: Any, k: int, s: float, level: float) -> Any:
     """As ``CurveKernels.tangent``, of the class of the record."""
     return CURVE_KERNELS[type(policy)].tangent(policy, state, k, s, level)
+
+
+def adds(policy: Any, state: Any, k: int, level: float, reward: float) -> Any:
+    """As ``CurveKernels.adds``, of the class of the record."""
+    return CURVE_KERNELS[type(policy)].adds(policy, state, k, level, reward)
 
 
 def count_and_sum(policy: object, n_arms: int) -> tuple[list[int], list[int], list[int]]:

@@ -8,6 +8,8 @@ from surefoot._jit import jittable
 
 _STEPS = 50
 """More than Newton ever takes here: about a dozen where it starts worst."""
+_FUZZ = 1e-12
+"""More than the rounding of a difference of two numbers in [0, 1]."""
 _STEEPEST = 2.5e-5
 """Over n, how close to the mean a tangent may touch the curve, which is vertical there: a slope of
 at most 10**4 keeps the rounding of the scale far below what counts."""
@@ -56,6 +58,22 @@ def kl_rise(p: float, n: int, level: float) -> float:
     if p >= level:
         return -math.inf
     return n * bernoulli_kl(p, level) if level < 1.0 else math.inf
+
+
+@jittable
+def kl_adds(p: float, level: float, reward: float) -> float:
+    """A play of this reward, after which the mean is p, has raised n kl(p, level) by no more.
+
+    n kl(p, level), taken as 0 from p = level on, is convex in (n, n p), so a play has raised it by
+    at most its slope behind the play: x ln(p/level) + (1-x) ln((1-p)/(1-level)), which by
+    ln y <= y - 1 is at most (level - p) (level - x) / (level (1-level)) (ours).
+    """
+    if p >= level:
+        return 0.0
+    if level >= 1.0:
+        return math.inf
+    gap = level - p + _FUZZ if reward < level else max(0.0, level - p - _FUZZ)
+    return gap * (level - reward) / (level * (1.0 - level))
 
 
 @jittable

@@ -19,7 +19,7 @@ from surefoot.kernels.registry import (
     plays_and_mean,
     register,
 )
-from surefoot.policies._bernoulli import kl_excludes, kl_rise, kl_tangent, kl_upper
+from surefoot.policies._bernoulli import kl_adds, kl_excludes, kl_rise, kl_tangent, kl_upper
 
 
 class KLUCBRecord(NamedTuple):
@@ -62,10 +62,16 @@ def _tangent(policy: KLUCBRecord, state: Any, k: int, s: float, level: float) ->
     return p, q, x, w
 
 
+def _adds(policy: KLUCBRecord, state: Any, k: int, level: float, reward: float) -> Any:
+    _, p = plays_and_mean(policy, state, k)
+    counted = math.floor(reward * policy.unit + 0.5) / policy.unit  # as by add_units
+    return kl_adds(p, level, counted)
+
+
 register(
     KLUCBRecord,
     IndexKernels(count_and_sum, _scale, _index, add_units, opened=count_open),
-    curves=CurveKernels(_slope, _rises, _tangent),
+    curves=CurveKernels(_slope, _rises, _tangent, _adds),
 )
 
 

@@ -91,6 +91,33 @@ def test_an_index_has_risen_to_a_level_where_it_says(make, state, turn, level):
 
 
 @pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
+@settings(max_examples=200, deadline=None)
+@given(
+    state=arms(), level=st.floats(0, 1.5) | st.floats(0, 1),
+    rewards=st.lists(st.sampled_from([0.0, 1.0]) | st.floats(0, 1), min_size=1, max_size=20),
+)  # fmt: skip
+def test_plays_raise_a_curve_by_no_more_than_they_say(make, state, level, rewards):
+    record = make(len(state[0])).record
+    for k in range(len(state[0])):
+        before, most = max(0.0, registry.rises(record, state, k, level)), 0.0
+        for reward in rewards:
+            registry.update(record, state, k, reward)
+            most += registry.adds(record, state, k, level, reward)
+        after = max(0.0, registry.rises(record, state, k, level))
+        assert after <= before + most + 1e-9 * (1 + after)
+
+
+def test_what_klucb_says_of_a_play_near_the_level_is_close():
+    state, record = ([1000], [790 * NANO], [0]), sf.KLUCB(1).record
+    for reward in (0.0, 1.0, 0.8):
+        before = registry.rises(record, state, 0, 0.8)
+        registry.update(record, state, 0, reward)
+        raised = registry.rises(record, state, 0, 0.8) - before
+        said = registry.adds(record, state, 0, 0.8, reward)
+        assert raised <= said <= raised + 0.005
+
+
+@pytest.mark.parametrize("make", MAKERS.values(), ids=list(MAKERS))
 def test_the_scale_stays_below_its_tangents(make):
     record = make(1).record
     for m in (2, 3, 4, 9, 100, 10**6):

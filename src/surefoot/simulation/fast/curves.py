@@ -10,8 +10,8 @@ they only fall. So one tangent is kept for each arm, and at turn m
   then that of the next. What stays in doubt is decided by ``index``, as in the plain text, among
   the arms whose bounds leave it open.
 - once an arm leads, a level is set between its index and the others' bounds. It keeps the turn
-  until the first of the others' tangents reaches the level, or its own index falls to it, which one
-  look at its curve tells after each play.
+  until the first of the others' tangents reaches the level, or its own index falls to it. A look at
+  its curve tells how far off that is; a bound on what each play takes of it, when to look again.
 
 Every comparison keeps a margin above all rounding: the decisions are those of ``loop.base_path``,
 ties included.
@@ -25,7 +25,7 @@ from typing import Any
 from surefoot._jit import jittable
 from surefoot.environments._kernels import draw
 from surefoot.kernels import registry
-from surefoot.kernels.registry import MARGIN, index, rises, scale, slope, tangent, update
+from surefoot.kernels.registry import MARGIN, adds, index, rises, scale, slope, tangent, update
 from surefoot.simulation.loop import Block, IntRow, Scale, Truth, policy_reward, units_of
 
 LOW, LEVEL, AT, TILT = range(-4, 0)
@@ -83,15 +83,21 @@ def _stretch(
     s: float, level: float, rewards: IntRow,
 ) -> int:  # fmt: skip
     """Play arm k while its index is above the level, until ``rewards`` is full; how many plays."""
-    n = 0
+    n, room = 0, -inf
     while True:
         units = units_of(scaling, draw(environment, key, turn + n, k))
         rewards[n] = units
-        update(policy, state, k, policy_reward(scaling, units))
+        reward = policy_reward(scaling, units)
+        update(policy, state, k, reward)
         n += 1
-        # At the first turn's scale, where the index is lowest: what is above now stays so.
-        if n == len(rewards) or not _above(policy, state, k, s, level):
+        if n == len(rewards):
             return n
+        room -= adds(policy, state, k, level + MARGIN, reward)
+        if room < 0.0:
+            # At the first turn's scale, where the index is lowest: what is above now stays so.
+            room = _room(policy, state, k, s, level)
+            if room < 0.0:
+                return n
 
 
 @jittable
@@ -122,7 +128,17 @@ def _decide(
 @jittable
 def _above(policy: Any, state: Any, k: int, s: float, level: float) -> bool:
     """Whether arm k's index is surely above the level, and whatever is surely not above that."""
-    return bool(rises(policy, state, k, level + MARGIN) + SURE * (1.0 + s) <= s)
+    return bool(_room(policy, state, k, s, level) >= 0.0)
+
+
+@jittable
+def _room(policy: Any, state: Any, k: int, s: float, level: float) -> float:
+    """How far the scale surely is above where arm k's index rises to the level; below 0: in doubt.
+
+    Where the index always is above, the whole scale.
+    """
+    rise, sure = rises(policy, state, k, level + MARGIN), s - SURE * (1.0 + s)
+    return float(max(0.0, sure) if rise == -inf else sure - rise)
 
 
 @jittable
