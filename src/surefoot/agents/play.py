@@ -46,6 +46,15 @@ class Choice(NamedTuple):
         return self.rival is not None and self.score is not None and not self.score > self.rival
 
 
+class Binding(NamedTuple):
+    """The floor whose numbers a play has, where more is to be said than of one floor on rewards."""
+
+    floor: str | None = None
+    """Its name among several: of all floors, exploring would leave it the least."""
+    costs: bool = False
+    """Whether it is a ceiling on costs."""
+
+
 class Play(NamedTuple):
     """One decision of an agent and its numbers; report it with ``agent.update(play, reward)``.
 
@@ -77,6 +86,8 @@ class Play(NamedTuple):
     """The default's gain between this play and the checkpoint, in units; the gate counts it."""
     fault: str | None = None
     """What the policy's error said, of a ``POLICY_FAULT``."""
+    binding: Binding | None = None
+    """None: the agent has one floor, on rewards."""
     propensity: float | None = None
     """The probability with which this arm, or the default, was played, given all that was known
     before; 1 where there was no choice, None where it is not known."""

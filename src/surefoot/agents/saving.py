@@ -339,7 +339,10 @@ def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:
 def _row(play: Play) -> JsonObject:
     choice = None if play.choice is None else to_json(list(play.choice), "choice")
     arm = to_json(play.arm, "arm")
-    return {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
+    row = {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
+    if play.binding is None:
+        del row["binding"]
+    return row
 
 
 def _unrow(row: JsonObject) -> Play:

@@ -1,0 +1,251 @@
+"""What is reported of a play: to the books first, then to the policy."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Mapping
+from decimal import Decimal
+from typing import TYPE_CHECKING, Any, ClassVar
+
+import numpy as np
+
+from surefoot._exact import exact, shown
+from surefoot._types import Number
+from surefoot.agents import open_plays
+from surefoot.agents.evidence import Evidence
+from surefoot.agents.faults import DEFAULT, described
+from surefoot.agents.out_of_range import warn
+from surefoot.agents.play import Play, check_unpaid
+from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors import Outcome, State
+from surefoot.floors.events import BOOKED, SETTLE
+
+if TYPE_CHECKING:
+    from surefoot.agents.actions import Actions
+    from surefoot.agents.draws import Draws
+    from surefoot.agents.funding import Earnings
+    from surefoot.floors import Books, Floor
+    from surefoot.policies.base import Policy
+
+
+class Reporting(Evidence):
+    """The part of an agent that is told what its plays brought."""
+
+    actions: Actions
+    books: Books
+    counts_open: bool
+    draws: Draws
+    earned: Earnings | None
+    faults: int
+    floor: Floor
+    last_fault: str | None
+    lapsed: set[int]
+    learns_default: ClassVar[bool]
+    on_fault: str
+    open_plays: dict[int, tuple[Play, Any]]
+    policy: Policy
+    unit_rewards: bool
+    _numbered: bool
+
+    def update(
+        self,
+        play: Play | int,
+        reward: Number | None = None,
+        base_rewards: Any = None,
+        *,
+        cost: Number | None = None,
+        measures: Mapping[str, Number] | None = None,
+    ) -> Outcome:
+        """Report what a play brought: an exploration's reward, or that the default was played.
+
+        A default play is credited here: at its known value; a default of an interval counts at
+        the lower end until its reward comes. A reward given with a known value is recorded, and
+        counted as a mismatch if it differs. A reward outside the floor's range is booked with a
+        warning: above r_max it counts as r_max until ``acknowledge``, below r_min as it is; a
+        mean-variance floor books either as it is and promises nothing from there on. An expired
+        play may still be settled, once. If the policy fails to learn the reward, it is booked all
+        the same; a repeat passes it to the policy again. With ``on_fault="default"`` the fault is
+        counted instead, and the play is closed.
+
+        ``base_rewards``, for a policy of super arms: one reward for each base arm, in the order of
+        ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
+        are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
+
+        ``cost``: what the play cost, under a ``CostCeiling``, in place of ``reward``. ``measures``:
+        what the play's measures came to, by name, of an agent of several floors.
+        """
+        agent: Any = self
+        if cost is not None or measures is not None:
+            self._refuse(cost, measures)
+        number: Any = play.id if type(play) is Play else None
+        waiting, tally = self.open_plays.get(number), self.tally
+        if waiting is None or waiting[0] is not play:  # rare: an id, or an equal play
+            number = self._id(play)
+        learned: Any = None
+        if base_rewards is not None or self.actions.semi_bandit:
+            reward, learned = self._super_arm(number, play, reward, base_rewards)
+        if reward is None:
+            self.books.plays.get(number)  # UnknownPlay comes first
+            if number in self.open_plays:
+                learner = type(self).__name__ if self.learns_default else None
+                check_unpaid(self.open_plays[number][0], learner)
+        books = self.books
+        outcome = books.report(number, SETTLE, reward)
+        if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
+            warn(books, number, reward, outcome)
+        if reward is not None and type(self.floor.default) is not Decimal:
+            self._drawn(number, outcome)
+        waiting = self.open_plays.get(number)
+        if waiting is not None:
+            given, context = waiting
+            if given.index < 0:
+                self._default_paid(reward)
+            else:
+                self._learn(number, given, context, reward, learned)
+            del self.open_plays[number]
+            if self.counts_open:
+                open_plays.closed(agent, number, given, context)
+            tally.note(agent, given, reward is not None)
+        return outcome
+
+    def _learn(self, number: int, given: Play, context: Any, reward: Any, learned: Any) -> None:
+        """Let the policy learn what a play paid; ``learned``: on its own scale, if known."""
+        books = self.books
+        if learned is None:
+            scaled = self.unit_rewards
+            learned = books.unit_reward(reward, number) if scaled else self.policy_reward(reward)
+        action: Any = given.index
+        if not self._numbered:
+            action = self.actions.action(action, given.arm)
+        self.tell(self.policy.update, action, learned, context)
+        if self.earned is not None:
+            self.earned.booked(given.index, books, number)
+
+    def _refuse(self, cost: Any, measures: Any) -> None:
+        """InvalidInput for what is told to agents of other floors."""
+        if measures is not None:
+            raise InvalidInput(
+                f"measures = {shown(measures)} are told to an agent of several floors, and this "
+                "one has one; give reward"
+            )
+        raise InvalidInput(
+            f"cost = {shown(cost)} is told to an agent under a CostCeiling, and this one has a "
+            f"{type(self.floor).__name__}; give reward"
+        )
+
+    def _super_arm(
+        self, number: int, play: Play | int, reward: Any, base_rewards: Any
+    ) -> tuple[Any, Any]:
+        """The reward to book of a semi-bandit play, and the base rewards to be learned."""
+        explores = self.books.plays.get(number).explores
+        if base_rewards is not None and not (explores and self.actions.semi_bandit):
+            because = (
+                f"{type(self.policy).__name__} plays single arms and learns"
+                if explores
+                else "it is a default play, which is reported"
+            )
+            raise InvalidInput(f"base_rewards of play {number}: {because} from reward alone")
+        given = self.open_plays[number][0] if number in self.open_plays else play
+        arm = given.arm if isinstance(given, Play) else None
+        if base_rewards is None:
+            if explores and number in self.open_plays:
+                raise InvalidInput(
+                    f"play {number} is the super arm {shown(arm)}: report base_rewards=, one for "
+                    "each of its base arms"
+                )
+            return reward, None
+        parts = self.actions.base_rewards(number, arm, base_rewards)
+        booked = self.actions.super_arm_reward(parts, arm) if reward is None else reward
+        return booked, tuple(map(float, parts))
+
+    def tell(self, call: Callable[..., Any], *args: Any) -> bool:
+        """Call a method of the policy that answers nothing; False after a fault that counts."""
+        try:
+            call(*args)
+        except Exception as error:
+            if self.on_fault != DEFAULT:
+                raise
+            self.failed(error)
+            return False
+        return True
+
+    def failed(self, error: Exception) -> str:
+        """Count a fault of the policy, after which the agent goes on; returns what it says."""
+        self.faults += 1
+        self.last_fault = described(error)
+        return self.last_fault
+
+    def _drawn(self, number: int, outcome: Outcome) -> None:
+        """Take in what a default of an interval paid, if a report was the first to tell it."""
+        if outcome is BOOKED or outcome is Outcome.BREACH:
+            record = self.books.plays.get(number)
+            default = not record.explores or record.state is State.FELL_BACK
+            if default and record.reward is not None:
+                self.draws.take(record.terms, record.reward)
+                if not record.explores and number not in self.open_plays:
+                    self.tally.valued(number, record.reward)
+
+    def _default_paid(self, reward: Number | None) -> None:
+        """Take in the report of a default play; ``reward``: None if the report has none."""
+
+    def expire(self, play: Play | int) -> Outcome:
+        """No reward came in time: the worst is booked until the true reward arrives.
+
+        The policy hears that the play is closed, and learns no reward before that arrives.
+        """
+        agent: Any = self
+        number = self._id(play)
+        outcome = self.books.expire(number)
+        if outcome is BOOKED:
+            self._expired(number)
+        if self.counts_open and outcome in open_plays.ENDED:
+            open_plays.expired(agent, number)
+        return outcome
+
+    def void(self, play: Play | int) -> Outcome:
+        """The play was never made, for good; its hold is released."""
+        return self._closed(self._id(play), self.books.void)
+
+    def fall_back(self, play: Play | int) -> Outcome:
+        """An exploration was decided, but the default was played instead."""
+        return self._closed(self._id(play), self.books.fall_back)
+
+    def acknowledge(self, play: Play | int) -> Outcome:
+        """Confirm a reward above r_max, so that the rest of it is credited."""
+        return self.books.acknowledge(self._id(play))
+
+    def _id(self, play: Play | int) -> int:
+        if not isinstance(play, Play):
+            return int(play) if isinstance(play, np.integer) else play
+        number = play.id
+        given = self.open_plays.get(number)
+        if given is None:
+            record = self.books.plays.get(number)
+            ours = record.terms == play.terms and record.explores != play.is_default
+        else:
+            ours = given[0] is play or given[0] == play
+        if not ours:
+            raise PlayConflict(
+                f"play {number} was given out by another agent; report it to the one that did"
+            )
+        return number
+
+    def _closed(self, number: int, report: Callable[[int], Outcome]) -> Outcome:
+        agent: Any = self
+        outcome = report(number)
+        if outcome in open_plays.ENDED:
+            waiting = self.open_plays.pop(number, None)
+            if waiting is not None:
+                self.tally.leave_out(waiting[0], self.books.plays.get(number).state is State.VOID)
+                if self.counts_open:
+                    open_plays.closed(agent, number, *waiting)
+        return outcome
+
+    def policy_reward(self, reward: Number | None) -> float:
+        """The reward as the policy learns it: cut to the upper end of the range."""
+        if self.unit_rewards:
+            return self.books.unit_reward(reward)
+        high = self.floor.reward_range[1]
+        if type(reward) is float and -math.inf < reward <= float(high):
+            return reward + 0.0  # as below: minus zero is zero
+        return float(min(exact(reward, "reward"), high))
