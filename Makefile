@@ -39,6 +39,7 @@ bench: ## time everything (benchmarks/*.md, half an hour), and what is marked as
 	uv run benchmarks/bench_costs.py > benchmarks/COSTS.md
 	uv run benchmarks/bench_peers.py > benchmarks/PEERS.md
 	uv run benchmarks/bench_scale.py > benchmarks/SCALE.md
+	uv run benchmarks/bench_long.py > benchmarks/LONG.md
 	uv run benchmarks/plot.py
 	uv run pytest -m "" -n 0 --benchmark-enable --benchmark-only
 

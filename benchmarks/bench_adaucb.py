@@ -15,6 +15,7 @@ from datetime import UTC, datetime
 
 import numpy as np
 from bench_engine import machine, table
+from usage import explain
 
 from surefoot.simulation.result import Result
 from surefoot.simulation.runner import choose, run_all
@@ -87,4 +88,5 @@ Arms shuffled in each run, seed {SEED}. No run had a play below the floor.
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

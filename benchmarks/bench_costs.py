@@ -21,6 +21,7 @@ from typing import Any
 import numpy as np
 import polars as pl
 from bench_engine import machine, table
+from usage import explain
 
 import surefoot as sf
 from surefoot.simulation import Plan
@@ -253,4 +254,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

@@ -25,6 +25,7 @@ from typing import Any
 
 import numba
 import numpy as np
+from usage import explain
 
 import surefoot as sf
 from surefoot.simulation import Plan
@@ -383,4 +384,5 @@ and the paper's grid of 3 K, 3 alphas and UCB1, 50 runs of 1,000,000 plays, in a
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

@@ -18,6 +18,7 @@ from typing import Any
 import numpy as np
 from bench_engine import machine, table
 from bench_pending import SEED, measured, shown
+from usage import explain
 
 import surefoot as sf
 
@@ -101,4 +102,5 @@ bootstrap interval over paired runs. No run had a slack below zero at any play.
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main(*map(float, sys.argv[1:]))

@@ -13,6 +13,8 @@ import sys
 from collections.abc import Iterator
 from typing import Any
 
+from usage import explain
+
 import surefoot as sf
 from surefoot.study.better.rivals import PRINTED, guarded, of_role, rivals
 from surefoot.study.sweep import read
@@ -69,4 +71,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

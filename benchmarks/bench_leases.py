@@ -22,6 +22,7 @@ from statistics import median
 from uuid import uuid4
 
 from bench_engine import machine, table
+from usage import explain
 
 import surefoot as sf
 from surefoot.live import Lease
@@ -120,6 +121,7 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     if sys.argv[1:2] == ["--worker"]:
         work(*sys.argv[2:])
     else:

@@ -18,6 +18,7 @@ from statistics import median
 from typing import Any
 
 from bench_engine import machine, table
+from usage import explain
 
 from surefoot.live.store import Store, open_store, writer
 
@@ -89,4 +90,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

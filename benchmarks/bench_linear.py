@@ -19,6 +19,7 @@ from typing import Any
 import numba
 import numpy as np
 from bench_engine import compete
+from usage import explain
 
 import surefoot as sf
 from surefoot.kernels import registry
@@ -177,4 +178,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

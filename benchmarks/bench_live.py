@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from bench_engine import machine, table
+from usage import explain
 
 import surefoot as sf
 
@@ -160,4 +161,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

@@ -17,6 +17,7 @@ from typing import Any
 
 import numpy as np
 from bench_engine import machine, table
+from usage import explain
 
 import surefoot as sf
 from surefoot.simulation import Plan, Result
@@ -113,4 +114,5 @@ Regret of the policy that ignores its pending plays, over that of the one that c
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main(*map(int, sys.argv[1:]))

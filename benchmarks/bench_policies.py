@@ -25,6 +25,7 @@ import numpy as np
 from bench_engine import REPETITIONS, arms, compete, machine, table
 from bench_live import Step
 from bench_live import compete as compete_live
+from usage import explain
 
 import surefoot as sf
 from surefoot.simulation import Plan
@@ -214,4 +215,5 @@ open plays as an agent tells them; the loop does not count any.
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

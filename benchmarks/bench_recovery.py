@@ -21,6 +21,7 @@ from typing import Any, TypeVar
 
 import sqlalchemy as sa
 from bench_engine import machine, table
+from usage import explain
 
 from surefoot import UCB1, GenCB, RewardFloor
 from surefoot.cli._ledger import exported_lines
@@ -185,4 +186,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

@@ -1,6 +1,6 @@
 """What a study costs beside its plays, and what a cluster adds: two workers on this machine.
 
-    uv run benchmarks/bench_scale.py > benchmarks/SCALE.md      # --quick: a tenth, and rougher
+    uv run benchmarks/bench_scale.py > benchmarks/SCALE.md
 
 Scheduler, client and both workers share the cores with each other, as they would not on a cluster.
 By hand: two processes, each with half of the runs in a loop and one file at the end. Both forms are
@@ -10,6 +10,7 @@ two idle cores.
 
 from __future__ import annotations
 
+import argparse
 import json
 import os
 import subprocess
@@ -211,7 +212,9 @@ def many(made: Group, crew: Cluster, count: int, folder: Path) -> tuple[float, f
 
 def main() -> None:
     """Measure, and write the results to the terminal."""
-    quick = "--quick" in sys.argv
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("--quick", action="store_true", help="a fifth of the runs, and rougher")
+    quick = parser.parse_args().quick
     runs, count, times = (400, 120, 1) if quick else (2_000, 1_000, 3)
     with tempfile.TemporaryDirectory() as made:
         folder = Path(made)
@@ -262,7 +265,7 @@ and played. Dask is set as docs/howto/cluster.md says: no profiler, short logs o
 
 
 if __name__ == "__main__":
-    if HAND in sys.argv:
+    if sys.argv[1:2] == [HAND]:
         hand(int(sys.argv[2]), int(sys.argv[3]), Path(sys.argv[4]))
     else:
         main()

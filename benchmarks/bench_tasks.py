@@ -19,6 +19,7 @@ from pathlib import Path
 from typing import Any
 
 from bench_engine import machine, table
+from usage import explain
 
 from surefoot.simulation import Plan
 from surefoot.study.problems import MAIN
@@ -90,4 +91,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

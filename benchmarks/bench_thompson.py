@@ -17,6 +17,7 @@ from typing import Any
 import numba
 import numpy as np
 from bench_engine import arms, compete, machine, table
+from usage import explain
 
 import surefoot as sf
 from surefoot.simulation import Plan
@@ -75,4 +76,5 @@ policy. ns of CPU time a turn, draw of the reward and update included.
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()

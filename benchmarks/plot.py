@@ -8,6 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import matplotlib.pyplot as plt
+from usage import explain
 
 HERE = Path(__file__).parent
 TARGET = HERE.parent / "docs" / "_static" / "performance.png"
@@ -66,4 +67,5 @@ def main() -> None:
 
 
 if __name__ == "__main__":
+    explain(__doc__)
     main()
