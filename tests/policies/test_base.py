@@ -9,7 +9,7 @@ from learners import Least
 from surefoot._labels import arm_labels
 from surefoot.errors import InvalidInput
 from surefoot.policies import C2UCB, KLUCB, UCB1, Ball, LinUCB, Policy, Ridge, Scoring
-from surefoot.policies.base import arm_chosen, arms_of, has, score_given
+from surefoot.policies.base import arm_chosen, arms_of, has, measures_of, score_given
 
 
 def without(name):
@@ -174,3 +174,21 @@ def test_a_score_is_any_number():
 def test_what_is_no_arm_and_score_is_refused(answer):
     with pytest.raises(InvalidInput, match=r"^Least\.best returned .*; it returns an arm and"):
         score_given(Least(), answer)
+
+
+def declares(said):
+    return type("Least", (Least,), {"measures": said})()
+
+
+@pytest.mark.parametrize(
+    ("said", "needs"),
+    [(False, None), (True, ()), (("cost",), ("cost",)), (["quality", "cost"], ("quality", "cost"))],
+)
+def test_a_policy_says_which_measures_it_cannot_do_without(said, needs):
+    assert measures_of(declares(said)) == needs
+
+
+@pytest.mark.parametrize("said", [None, 1, "cost", (), (1,), ("",), {"cost": 1}, lambda self: {}])
+def test_other_measures_of_a_policy_are_refused(said):
+    with pytest.raises(InvalidInput, match=r"^Least has measures = .*; say True to be told of all"):
+        measures_of(declares(said))

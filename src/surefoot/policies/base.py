@@ -44,6 +44,12 @@ class Policy(Protocol):
     closed at most once, in any order; ``state`` holds what is open. A policy that has both and
     needs to hear of neither says ``counts_open = False``.
 
+    ``measures = True``, to learn what floors guard as well: ``update(arm, reward, context,
+    measures={"quality": 0.9})`` then hears of the measures of each report by name, as they were
+    told (a cost is positive), cut to their ranges. Measures of a play may come apart, in any order,
+    each once, or never; ``reward`` is None where a report told no objective, and the measures are
+    empty where it told none. In the place of True a tuple of the names that it cannot do without.
+
     ``n_arms = None``: the actions are the rows of each play's context, named by their numbers, or
     points. ``numbered = False``: an action is not a number but a point, a tuple of
     floats, where ``n_arms`` is None, and else a super arm, an ascending tuple of base arms, of
@@ -126,6 +132,28 @@ def counts_open(policy: Any) -> bool:
     """Whether the policy is to be told which of its plays wait for their reward."""
     both = has(policy, "opened") and has(policy, "closed")
     return both and bool(getattr(policy, "counts_open", True))
+
+
+def measures_of(policy: Any) -> tuple[str, ...] | None:
+    """The measures that a policy cannot do without; None: it is told of none.
+
+    InvalidInput for an attribute ``measures`` that says neither.
+
+    >>> class Frugal:
+    ...     measures = ("quality", "cost")
+    >>> measures_of(Frugal()), measures_of(object())
+    (('quality', 'cost'), None)
+    """
+    said = getattr(policy, "measures", False)
+    if isinstance(said, bool):
+        return () if said else None
+    names = tuple(said) if isinstance(said, tuple | list) else ()
+    if not names or not all(isinstance(name, str) and name for name in names):
+        raise InvalidInput(
+            f"{type(policy).__name__} has measures = {shown(said)}; say True to be told of all, or "
+            "a tuple of the names that it cannot do without"
+        )
+    return names
 
 
 def arm_chosen(policy: Any, arm: Any, n_arms: int, allowed: Sequence[int] | None) -> int:
