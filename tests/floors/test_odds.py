@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.naive import odds as naive
 
-from surefoot.floors.odds import Odds, Sequence, due
+from surefoot.floors.odds import WHOLE, Odds, Restarts, Sequence, due
 
 DELTA = Fraction(1, 20)
 
@@ -39,6 +39,19 @@ def test_it_is_never_above_the_exact_fraction(enough: int) -> None:
                 close += many.refutes(y, 1 / exact * (1 + hair))
                 points += 1
     assert close == 2 * points  # and within a billionth of it
+
+
+def test_restarts_are_never_above_the_exact_fraction() -> None:
+    rng = random.Random(2)
+    for _ in range(60):
+        width, n = rng.choice([1, 7, 10**9, 10**12 + 7]), rng.randrange(1, 15)
+        pairs = [(rng.randint(0, width), rng.randint(0, width)) for _ in range(n)]
+        side = Restarts()
+        for y, declared in pairs:
+            unit = rng.choice([1, 3, 10**40])
+            side.take(y * unit, declared * unit, width * unit)
+        exact = naive.wealth_of_restarts(*zip(*pairs, strict=True), width) * WHOLE
+        assert exact * (1 - Fraction(1, 10**20)) < side.wealth <= exact
 
 
 @given(

@@ -28,6 +28,10 @@ _ONE = 8
 CHUNK = 64
 """So many factors of at most 2 * 257 stay below 2^1024 as floats, and so many of their products,
 each cut to [1/2, 1), above 2^-1022."""
+WHOLE = 1 << 128
+"""The 1 of ``Restarts``: what it keeps are whole numbers of 2^-128."""
+_ENOUGH = 10**100 * K * WHOLE
+"""Once the bets have come to this, no more is bet: their digits would grow with every value."""
 RARE = 8
 """How often a value may come and still be multiplied one by one."""
 _SURE = 1 - 2.0**-38
@@ -170,6 +174,50 @@ class Odds:
     def copied(self) -> Odds:
         """A copy that can be taken further by itself."""
         return Odds(self.width, self.n, self.products)
+
+
+class Restarts:
+    """The same bets against a value declared for each X, begun anew at every one of them.
+
+        W_n = 1/(n+1) + 1/K sum over k, s <= n of 1/(s (s+1)) prod_{i=s..n} F_k,i
+        F_k,i = (D + t_k (r_max - X_i)) / (D + t_k (r_max - v_i))
+
+    A factor has a mean of at most 1 where v_i is worth no more than X_i is on average, given all
+    that was known before it; then W is a nonnegative supermartingale, and the chance that it ever
+    reaches 1/delta is at most delta. To begin anew is from the e-detectors of Shin, Ramdas and
+    Rinaldo 2024; the weights, which sum to 1 so that Ville still applies, are ours. They find a
+    mean that falls later, at the price of 2 ln s in the evidence. K whole numbers, rounded down.
+
+    >>> side = Restarts()
+    >>> for _ in range(40):
+    ...     side.take(y=5, declared=3, width=10)
+    >>> side.n, side.wealth > 100 * WHOLE
+    (40, True)
+    """
+
+    __slots__ = ("bets", "n")
+
+    def __init__(self) -> None:
+        self.n, self.bets = 0, [0] * K
+
+    def take(self, y: int, declared: int, width: int) -> None:
+        """The next value y = r_max - X, what was declared for it, and D, in one unit of any size.
+
+        0 <= y, declared <= width.
+        """
+        unit, self.n = width << _ONE, self.n + 1
+        if sum(self.bets) >= _ENOUGH:
+            return
+        joins = WHOLE // (self.n * (self.n + 1))
+        self.bets = [
+            (bet + joins) * (unit + (y << k)) // (unit + (declared << k))
+            for k, bet in zip(ODDS, self.bets, strict=True)
+        ]
+
+    @property
+    def wealth(self) -> int:
+        """W_n * 2^128, never overstated; it grows no more once W has been 10^100."""
+        return sum(self.bets) // K + WHOLE // (self.n + 1)
 
 
 class Sequence:
