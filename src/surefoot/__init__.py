@@ -45,6 +45,7 @@ _HOMES = {
     "MVUCB": "surefoot.policies",
     "Matching": "surefoot.oracles",
     "MeanVarianceFloor": "surefoot.floors",
+    "MeasuredArms": "surefoot.environments",
     "Outcome": "surefoot.floors",
     "PartitionMatroid": "surefoot.oracles",
     "Plain": "surefoot.agents",
@@ -116,6 +117,7 @@ __all__ = [
     "MVUCB",
     "Matching",
     "MeanVarianceFloor",
+    "MeasuredArms",
     "Outcome",
     "PartitionMatroid",
     "Plain",
@@ -174,6 +176,7 @@ if TYPE_CHECKING:
         EmpiricalArms,
         GaussianArms,
         LinearArms,
+        MeasuredArms,
         ReplayLog,
     )
     from surefoot.floors import Floor, MeanVarianceFloor, Outcome, RewardFloor

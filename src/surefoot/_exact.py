@@ -239,6 +239,18 @@ def reach(low: Decimal, high: Decimal) -> Decimal:
     return max(low.copy_abs(), high.copy_abs(), _CONTEXT.subtract(high, low))
 
 
+def weighed(pairs: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
+    """The exact sum of weights times values, in whatever decimal context.
+
+    >>> weighed([(Decimal(1), Decimal("0.9")), (Decimal(-20), Decimal("0.012"))])
+    Decimal('0.660')
+    """
+    total = Decimal(0)
+    for weight, value in pairs:
+        total = _CONTEXT.add(total, _CONTEXT.multiply(weight, value))
+    return total
+
+
 def finest_places(bound: Decimal, reserve: Decimal) -> int:
     """The finest unit, at most nine places, in which 10**9 plays fit an int64.
 

@@ -17,6 +17,7 @@ from surefoot.environments.mean_variance import (
     mean_variance_regrets,
     realised_regret,
 )
+from surefoot.environments.measured import MeasuredArms
 from surefoot.environments.replay import ReplayLog
 
 __all__ = [
@@ -32,6 +33,7 @@ __all__ = [
     "GaussianArms",
     "LinearArms",
     "MeanVarianceRegrets",
+    "MeasuredArms",
     "ReplayLog",
     "best_mean_variance",
     "mean_variance_regrets",

@@ -37,6 +37,12 @@ def draws_for(environment: Any) -> bool:
     )
 
 
+def records_of(record: Any) -> list[type]:
+    """The class of a parameter record, and of those within it."""
+    within = [kind for field in record if isinstance(field, tuple) for kind in records_of(field)]
+    return [type(record), *within]
+
+
 def draw(environment: Any, key: Any, turn: int, arm: int) -> Any:
     """The reward of ``arm`` at the policy's ``turn``, in units of 10**-places."""
     return DRAWS[type(environment)](environment, key, turn, arm)

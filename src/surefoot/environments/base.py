@@ -28,6 +28,12 @@ class Environment(Protocol):
     an agent's ``select`` is given at a play, unless its policy takes no context; and
     ``in_run(key)``, which a run asks once, returns what stands for the environment in it: ``value``
     and ``context`` may then depend on the key. ``ContextualArms`` has both.
+
+    For agents of several floors: ``pull_measures(key, turn, arm)``, every measure of a play by
+    name (with the play's number behind where arms drift), and ``ranges``, name -> (low, high). What
+    the default pays, for those that learn it: ``pull_default(key, play)``, by name as well, and
+    ``default_means``, the true mean of each; ``default_value`` is the default's true mean of the
+    objective, which ``pull`` pays. ``MeasuredArms`` has all of them.
     """
 
     n_arms: int

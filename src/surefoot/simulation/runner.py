@@ -18,6 +18,7 @@ from surefoot._kernel_text import digest
 from surefoot._types import Seed
 from surefoot.agents.agent import Agent
 from surefoot.environments import Environment
+from surefoot.environments._kernels import records_of
 from surefoot.errors import missing_extra
 from surefoot.simulation import compiled
 from surefoot.simulation.checks import check_progress, positive
@@ -192,7 +193,8 @@ def _markers(plan: Plan) -> dict[str, str]:
     import llvmlite.binding as llvm  # type: ignore[import-untyped]
     import numba
 
-    draws = type(plan.environment.record).__name__
+    records = records_of(plan.environment.record)
+    draws = "-".join(record.__name__ for record in records)
     builder = f"{sys.implementation.cache_tag}-{numba.__version__}-{llvm.get_host_cpu_name()}"
     found = {}
     shared = [(walk, names, "") for walk, names in plan.paths]
@@ -200,7 +202,7 @@ def _markers(plan: Plan) -> dict[str, str]:
     for walk, names, how in shared + alone:
         for name in names:
             floor = type(plan.agents[name].floor).__name__
-            foreign = digest(walk.kind, type(plan.environment.record))[:16]
+            foreign = digest(walk.kind, *records)[:16]
             kind = f"{walk.kind.__name__}{how}"
             found[f"ready-{kind}-{floor}-{draws}-{builder}-{foreign}"] = name
     return found
