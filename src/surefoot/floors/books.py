@@ -64,7 +64,7 @@ class Books:
 
     __slots__ = (
         "_usual", "_usual_starts", "_usual_terms", "account", "coins", "counters", "floor", "high",
-        "low", "plays", "ranges", "required",
+        "low", "measure", "plays", "ranges", "required",
     )  # fmt: skip
 
     explorations, default_plays, pending, unreported = (
@@ -78,6 +78,8 @@ class Books:
 
     caps: ClassVar[bool]
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
+    several: ClassVar[bool] = False
+    """Whether they are those of several floors."""
 
     def __init__(
         self,
@@ -89,6 +91,8 @@ class Books:
         self.account = account
         self.plays = plays
         self.required = 0
+        self.measure = "reward"
+        """What is reported of a play, as errors name it."""
         self.counters = dict.fromkeys(COUNTERS, 0)
         """A dict, since most plays move four of them, and ``setattr`` takes twice as long."""
         low, high = floor.reward_range
@@ -131,18 +135,22 @@ class Books:
 
     def decide(self, explores: bool, terms: Terms) -> int:
         """Book a decision; returns its play id."""
+        # In this order an interrupt leaves at most a play that is counted and never made.
+        self.hold(explores, terms)
+        return self.plays.open(explores, terms)
+
+    def hold(self, explores: bool, terms: Terms) -> None:
+        """Book a decision in the account and the counts; its play is to be opened."""
         move = self._usual_starts[explores] if terms is self._usual_terms else None
         if move is None:
             move = self.decided(explores, terms)
             if self.caps:
                 self._at(terms)
                 self._usual_starts[explores] = move
-        # In this order an interrupt leaves at most a play that is counted and never made.
         self.account.book(move)
         counters = self.counters
         for name, change in move.counts:
             counters[name] += change
-        return self.plays.open(explores, terms)
 
     def _at(self, terms: Terms) -> None:
         """Remember what comes of plays at these terms, and not of others."""
@@ -155,34 +163,43 @@ class Books:
 
     def report(self, play: int, report: str, reward: Any = None) -> Outcome:
         """Book one of ``events.REPORTS``; ``reward``: what it paid, of ``settle`` alone."""
-        plays = self.plays
-        record = plays.get(play)
-        terms, move = record.terms, None
-        usual = report is SETTLE and record.state is OPEN
-        usual = usual and (type(reward) is float if record.explores else reward is None)
-        if usual and terms is self._usual_terms:
-            move = self._usual.get(reward)
-        if move is None:
-            move = self._judged(play, record, report, reward)
-            if usual and self.caps and len(self.ranges) == 1:
-                self._at(terms)
-                self._usual[reward] = move
-        outcome, event, _, state, units, _, _, required, counts = move
-        if event is None:
-            record.reward = units
+        record = self.plays.get(play)
+        move = self.judged(play, record, report, reward)
+        if move.event is None:
+            record.reward = move.reward
         else:
-            plays.close(play, state, units)
-        counters = self.counters
-        for name, change in counts:
-            counters[name] += change
-        if event is not None:
-            self.account.book(move)
-            self.required += required
+            self.plays.close(play, move.state, move.reward)
+        self.post(move)
+        outcome = move.outcome
         assert outcome is not None
         return outcome
 
-    def _judged(self, play: int, record: Record, report: str, reward: Any) -> Move:
+    def judged(self, play: int, record: Record, report: str, reward: Any = None) -> Move:
         """What a report comes to; PlayConflict if it contradicts what is booked."""
+        terms = record.terms
+        usual = report is SETTLE and record.state is OPEN
+        usual = usual and (type(reward) is float if record.explores else reward is None)
+        if usual and terms is self._usual_terms:
+            found = self._usual.get(reward)
+            if found is not None:
+                return found
+        move = self._judged(play, record, report, reward)
+        if usual and self.caps and len(self.ranges) == 1:
+            self._at(terms)
+            self._usual[reward] = move
+        return move
+
+    def post(self, move: Move) -> None:
+        """Let what a report came to move the counts and the account; its play is closed."""
+        counters = self.counters
+        for name, change in move.counts:
+            counters[name] += change
+        if move.event is not None:
+            self.account.book(move)
+            self.required += move.required
+
+    def _judged(self, play: int, record: Record, report: str, reward: Any) -> Move:
+        """As ``judged``, of any report."""
         units, explores = None, record.explores
         played = not explores or (record.state is FELL_BACK and record.terms.high is not None)
         if report == SETTLE and (reward is not None or not played):  # a random default's may follow
@@ -190,11 +207,11 @@ class Books:
             if units is None:
                 units = self.floor.unit.quick(reward) if explores else None
                 if units is None:
-                    units = self.floor.read(reward, f"reward of play {play}")
+                    units = self.floor.read(reward, f"{self.measure} of play {play}")
         low, high = self.range_of(play)
         move = self.step(record, report, units, low, high, self.caps)
         if move.outcome is None:
-            raise conflict(play, record, report, reward)
+            raise conflict(play, record, report, reward, self.measure)
         return move
 
     def acknowledge(self, play: int) -> Outcome:

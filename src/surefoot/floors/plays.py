@@ -156,10 +156,12 @@ _SAID = {
 }
 
 
-def conflict(play: Any, record: Record, report: str, reward: Any = None) -> PlayConflict:
+def conflict(
+    play: Any, record: Record, report: str, reward: Any = None, measure: str = "reward"
+) -> PlayConflict:
     """The error for a report that contradicts what is booked; ``reward``: as it was given."""
     state = "executed as default" if record.state is FELL_BACK else record.state.value
-    said = _SAID.get(report, f"reward {reward}")
+    said = _SAID.get(report, f"{measure} {reward}")
     if report in (SETTLE, FALL_BACK) and not record.explores and record.state is VOID:
         said = "a report that it was played"
     return PlayConflict(
