@@ -75,22 +75,27 @@ def fraction(value: Any, what: str, hint: str, kind: Callable[[Decimal], N]) -> 
     return number
 
 
-def exact_range(reward_range: Any) -> tuple[Decimal, Decimal]:
+def exact_range(
+    given: Any, what: str = "reward_range", measure: str = "reward"
+) -> tuple[Decimal, Decimal]:
     """The exact bounds of a reward; InvalidInput unless they are a pair r_min < r_max.
+
+    ``what`` names the pair in the error, ``measure`` what lies in it: of a cost c_min < c_max.
 
     >>> exact_range((0, 0.5))
     (Decimal('0'), Decimal('0.5'))
     """
-    by_position(reward_range, "reward_range")
+    by_position(given, what)
+    least, most = f"{measure[0]}_min", f"{measure[0]}_max"
     try:
-        low, high = reward_range
+        low, high = given
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"reward_range = {shown(reward_range)} must be a pair (r_min, r_max), e.g. (0, 1)"
+            f"{what} = {shown(given)} must be a pair ({least}, {most}), e.g. (0, 1)"
         ) from None
-    bounds = exact(low, "r_min"), exact(high, "r_max")
+    bounds = exact(low, least), exact(high, most)
     if not bounds[0] < bounds[1]:
-        raise InvalidInput(f"reward_range = ({shown(low)}, {shown(high)}) must have r_min < r_max")
+        raise InvalidInput(f"{what} = ({shown(low)}, {shown(high)}) must have {least} < {most}")
     return bounds
 
 

@@ -9,16 +9,16 @@ from typing import Any, ClassVar, Self
 import numpy as np
 
 from surefoot import _logs
-from surefoot._exact import shown, unlabelled
+from surefoot._exact import first_few, shown, unlabelled
 from surefoot._labels import Label
 from surefoot._types import Default, JsonObject, Seed
-from surefoot.agents import holdout, open_plays, policy_checks, propensity
+from surefoot.agents import holdout, measuring, open_plays, policy_checks, propensity
 from surefoot.agents.actions import Action, Actions
 from surefoot.agents.changing import Changing
 from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT, RAISE
 from surefoot.agents.funding import Earnings
-from surefoot.agents.play import Choice, Play, Reason, explain, made
+from surefoot.agents.play import Binding, Choice, Play, Reason, explain, made
 from surefoot.agents.propensity import TOLD
 from surefoot.agents.reporting import Reporting
 from surefoot.agents.tally import Tally
@@ -32,6 +32,7 @@ from surefoot.floors import (
     statement,
 )  # fmt: skip
 from surefoot.floors.protocol import check_floor
+from surefoot.floors.several_books import REWARD
 from surefoot.policies.base import Policy, counts_open, has, score_given
 
 
@@ -63,6 +64,10 @@ class Agent(Changing, Reporting):
     # From 30 attributes of its own on, CPython looks up each by its name, and a play takes a tenth
     # longer: what no usual play looks at is of the class until it is set.
     last_fault: str | None = None
+    binding: Binding | None = None
+    """What its plays say of the floor whose numbers they have; None: one floor, on rewards."""
+    owed: dict[int, measuring.Owed] | None = None
+    """Plays of which the policy has not heard all measures; None: it learns none."""
     _told: Any = None
 
     def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
@@ -105,6 +110,8 @@ class Agent(Changing, Reporting):
         self.unit_rewards = bool(getattr(policy, "unit_rewards", False))
         if self.unit_rewards and has(policy, "count_in"):
             policy.count_in(self.books.high - self.books.low)  # type: ignore[attr-defined]
+        if self.books.several:
+            measuring.begin(self)
         self._numbered = self.actions.numbered
         self._labels = self.labels if self._numbered else ()  # cached: every play looks here
 
@@ -143,7 +150,7 @@ class Agent(Changing, Reporting):
                 open_plays.opened(self, number, play, context)
             self.open_plays[number] = play, context if explores else None
             if self.holdout and play.reason is Reason.HOLDOUT:
-                books.plays.get(number).drawn = True
+                books.held_out(number)
         except BaseException:
             self.asking = False
             self._take_back(first)
@@ -276,7 +283,7 @@ class Agent(Changing, Reporting):
         An id is enough while the play is open; later pass its ``Play``.
         """
         if isinstance(play, Play):
-            return explain(play, self.floor.asks_beyond, self._aside)
+            return self._explained(play)
         number = self._id(play)
         self.books.plays.get(number)
         if number not in self.open_plays:
@@ -284,12 +291,28 @@ class Agent(Changing, Reporting):
                 f"play {number} is closed and its numbers are kept no longer; "
                 "pass the Play that select() returned"
             )
-        return explain(self.open_plays[number][0], self.floor.asks_beyond, self._aside)
+        return self._explained(self.open_plays[number][0])
+
+    def _explained(self, play: Play) -> str:
+        return explain(play, measuring.gave(self, play).floor.asks_beyond, self._aside)
 
     @property
     def account(self) -> Statement:
-        """The books as they stand, in exact decimals."""
+        """The books as they stand, in exact decimals; of several floors see ``accounts``."""
+        if self.books.several:
+            raise InvalidInput(
+                f"this agent has several accounts: read agent.accounts[name], of "
+                f"{first_few(list(self.accounts))}"
+            )
         return statement(self.books)
+
+    @property
+    def accounts(self) -> dict[str, Statement]:
+        """The account of each floor by its name; a single one's is "reward"."""
+        books: Any = self.books
+        if books.several:
+            return {name: statement(each) for name, each in books.guards.items()}
+        return {REWARD: statement(books)}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it.
@@ -383,6 +406,8 @@ class Agent(Changing, Reporting):
         chance: float | None = None,
     ) -> Play:
         books = self.books
+        if books.several:
+            return measuring.new_play(self, index, arm, reason, terms, choice, chance)
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
+from surefoot.floors.several import Floors
 
 if TYPE_CHECKING:
     from surefoot.floors import Books, Floor
@@ -125,6 +126,11 @@ def check_fund(policy: Policy, floor: Floor) -> None:
         raise InvalidInput(
             f"fund = True compares what single arms have paid, and {kind} plays super arms, points "
             "or rows of a context; leave fund out"
+        )
+    if isinstance(floor, Floors):
+        raise InvalidInput(
+            "fund = True plays for the slack of one floor, and this agent has several, which an "
+            "arm may serve and harm; leave fund out"
         )
     if floor.rho is not None:
         raise InvalidInput(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from surefoot._exact import one_of, shown
@@ -16,6 +16,7 @@ from surefoot.agents.play import Play, Reason
 from surefoot.agents.propensity import CERTAIN, EXACT, of_default
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, State, Terms
+from surefoot.floors.several import Floors, as_floor
 from surefoot.policies.base import Policy
 
 # Module-level names: before Python 3.12 an enumeration's members are slow to look up.
@@ -24,6 +25,7 @@ _NO_RIVAL = (
     "with rho below the width of the rewards an arm of a larger mean may be worth less, so a score "
     "of means does not compare with it"
 )
+_NO_OBJECTIVE = "default_objective says what the default brings of the objective, and is not given"
 _GIVE_MVUCB = "MVUCB scores mean and variance"
 
 
@@ -88,15 +90,19 @@ class GenCB(Agent):
     def __init__(
         self,
         policy: Policy,
-        floor: Floor,
+        floor: Floor | Mapping[str, Floor],
         seed: Seed = None,
         default_competes: bool | None = None,
         on_fault: str = RAISE,
         fund: bool = False,
         holdout: Number | None = None,
+        *,
+        objective_range: tuple[Number, Number] | None = None,
+        default_objective: Number | None = None,
     ) -> None:
         self.holdout = share_of(holdout, self.measured)
-        super().__init__(policy, floor, seed)
+        super().__init__(policy, as_floor(floor, objective_range, default_objective), seed)
+        floor = self.floor
         if not isinstance(fund, bool):
             raise InvalidInput(f"fund = {shown(fund)} must be True or False")
         if fund:
@@ -117,6 +123,10 @@ class GenCB(Agent):
         comparable = not self._scores_means or self.even is not None
         if default_competes and not comparable:
             raise InvalidInput(f"default_competes = True: {_NO_RIVAL}; {_GIVE_MVUCB}")
+        if isinstance(floor, Floors) and floor.unknown:
+            comparable = False
+            if default_competes:
+                raise InvalidInput(f"default_competes = True: {_NO_OBJECTIVE}; give it")
         competes = self.has_scores if default_competes is None else default_competes
         self.default_competes = competes and comparable
 
@@ -242,6 +252,8 @@ class GenCB(Agent):
 
     @property
     def _aside(self) -> str:
+        if self.has_scores and isinstance(self.floor, Floors) and self.floor.unknown:
+            return f"the default does not compete: {_NO_OBJECTIVE}"
         if not self._scores_means or not self.has_scores:
             return ""
         if self.even is None:

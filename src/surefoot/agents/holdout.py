@@ -56,5 +56,5 @@ def mixed(agent: Agent, play: Play) -> Play:
     if given is None:
         return play
     known = chance(agent, given) if play.is_default else (1.0 - agent.holdout) * given
-    found: Play = made(Play, (*play[:-1], known))  # the last field; _replace takes longer
+    found: Play = made(type(play), (*play[:-1], known))  # the last field; _replace takes longer
     return found

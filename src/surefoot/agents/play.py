@@ -8,7 +8,7 @@ from typing import Any, NamedTuple
 
 from surefoot._exact import Unit, short, shown
 from surefoot.errors import InvalidInput
-from surefoot.floors import Terms
+from surefoot.floors import Outcome, Terms
 
 
 class Reason(StrEnum):
@@ -104,6 +104,11 @@ class Play(NamedTuple):
     def worst_case(self) -> Decimal:
         return self.amount(self.available - (0 if self.is_default else self.terms.hold))
 
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """What the last report of each measure came to, of an agent of several floors."""
+        return {}
+
     def amount(self, units: int) -> Decimal:
         """Units of the books as an exact decimal."""
         return Unit(self.places).decimal(units)
@@ -113,6 +118,16 @@ class Play(NamedTuple):
             f"Play(id={self.id}, arm={self.arm!r}, reason={self.reason.value}, "
             f"slack={short(self.slack)}, worst_case={short(self.worst_case)})"
         )
+
+
+class MeasuredPlay(Play):
+    """A play of an agent of several floors; what was reported of it is no part of its value."""
+
+    @property
+    def outcomes(self) -> dict[str, Outcome]:
+        """What the last report of each measure came to; "reward" is the objective."""
+        found: dict[str, Outcome] = vars(self).setdefault("outcomes", {})
+        return found
 
 
 made: Any = tuple.__new__
@@ -147,7 +162,8 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
     ``asks_beyond``: what its floor demands besides a slack that covers the worst reward.
     ``aside``: the agent's remark on explorations without a rival.
     """
-    slack = f"the slack is {short(play.slack)}{_waiting(play)}"
+    of = "" if play.binding is None or play.binding.floor is None else f" of {play.binding.floor}"
+    slack = f"the slack{of} is {short(play.slack)}{_waiting(play)}"
     match play.reason:
         case Reason.PAUSED:
             because = f"is the default because the agent is paused; {slack}"

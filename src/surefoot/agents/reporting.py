@@ -3,22 +3,23 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from decimal import Decimal
+from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
 from surefoot._exact import exact, shown
 from surefoot._types import Number
-from surefoot.agents import open_plays
+from surefoot.agents import measuring, open_plays
 from surefoot.agents.evidence import Evidence
 from surefoot.agents.faults import DEFAULT, described
 from surefoot.agents.out_of_range import warn
-from surefoot.agents.play import Play, check_unpaid
+from surefoot.agents.play import Binding, Play, check_unpaid
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors import Outcome, State
-from surefoot.floors.events import BOOKED, SETTLE
+from surefoot.floors.events import BOOKED, CANCEL, FALL_BACK, SETTLE
 
 if TYPE_CHECKING:
     from surefoot.agents.actions import Actions
@@ -32,6 +33,7 @@ class Reporting(Evidence):
     """The part of an agent that is told what its plays brought."""
 
     actions: Actions
+    binding: Binding | None
     books: Books
     counts_open: bool
     draws: Draws
@@ -43,6 +45,7 @@ class Reporting(Evidence):
     learns_default: ClassVar[bool]
     on_fault: str
     open_plays: dict[int, tuple[Play, Any]]
+    owed: dict[int, measuring.Owed] | None
     policy: Policy
     unit_rewards: bool
     _numbered: bool
@@ -71,11 +74,19 @@ class Reporting(Evidence):
         ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
         are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
 
-        ``cost``: what the play cost, under a ``CostCeiling``, in place of ``reward``. ``measures``:
-        what the play's measures came to, by name, of an agent of several floors.
+        ``cost``: what the play cost, under a ``CostCeiling``, in place of ``reward``.
+
+        ``measures``, of an agent of several floors: what those of the play came to, by name; some
+        now and others later, with the objective as ``reward`` or without. All that a report tells
+        is booked, or nothing. Returns the weightiest outcome (a breach, capped, booked late,
+        booked, repeated, ignored), and ``play.outcomes`` has each. A default play is credited to
+        each floor by its first report, whatever that tells. An objective that no floor guards is
+        cut to its range, with a warning.
         """
         agent: Any = self
-        if cost is not None or measures is not None:
+        if cost is not None or measures is not None or self.binding is not None:
+            if self.books.several:
+                return measuring.update(agent, play, reward, base_rewards, cost, measures)
             self._refuse(cost, measures)
         number: Any = play.id if type(play) is Play else None
         waiting, tally = self.open_plays.get(number), self.tally
@@ -108,16 +119,30 @@ class Reporting(Evidence):
             tally.note(agent, given, reward is not None)
         return outcome
 
-    def _learn(self, number: int, given: Play, context: Any, reward: Any, learned: Any) -> None:
-        """Let the policy learn what a play paid; ``learned``: on its own scale, if known."""
+    def _learn(
+        self,
+        number: int,
+        given: Play,
+        context: Any,
+        reward: Any,
+        learned: Any,
+        measures: dict[str, float] | None = None,
+    ) -> None:
+        """Let the policy learn what a play paid; ``learned``: on its own scale, if known.
+
+        ``measures``: of a policy that learns them; then there may be no reward.
+        """
         books = self.books
-        if learned is None:
+        if learned is None and reward is not None:
             scaled = self.unit_rewards
             learned = books.unit_reward(reward, number) if scaled else self.policy_reward(reward)
         action: Any = given.index
         if not self._numbered:
             action = self.actions.action(action, given.arm)
-        self.tell(self.policy.update, action, learned, context)
+        update: Any = self.policy.update
+        if measures is not None:
+            update = partial(update, measures=measures)
+        self.tell(update, action, learned, context)
         if self.earned is not None:
             self.earned.booked(given.index, books, number)
 
@@ -188,12 +213,17 @@ class Reporting(Evidence):
     def _default_paid(self, reward: Number | None) -> None:
         """Take in the report of a default play; ``reward``: None if the report has none."""
 
-    def expire(self, play: Play | int) -> Outcome:
+    def expire(self, play: Play | int, names: str | Iterable[str] | None = None) -> Outcome:
         """No reward came in time: the worst is booked until the true reward arrives.
 
         The policy hears that the play is closed, and learns no reward before that arrives.
+        ``names``: of an agent of several floors, the measures that did not come; None: all that are
+        open. The objective expires only with the floor that guards it.
         """
         agent: Any = self
+        if self.books.several:
+            return measuring.expire(agent, play, names)
+        _check_unnamed("names", names)
         number = self._id(play)
         outcome = self.books.expire(number)
         if outcome is BOOKED:
@@ -203,15 +233,25 @@ class Reporting(Evidence):
         return outcome
 
     def void(self, play: Play | int) -> Outcome:
-        """The play was never made, for good; its hold is released."""
-        return self._closed(self._id(play), self.books.void)
+        """The play was never made, for good; its hold is released.
+
+        PlayConflict once anything was told of it, or expired, while some measure is open.
+        """
+        return self._closed(play, CANCEL)
 
     def fall_back(self, play: Play | int) -> Outcome:
         """An exploration was decided, but the default was played instead."""
-        return self._closed(self._id(play), self.books.fall_back)
+        return self._closed(play, FALL_BACK)
 
-    def acknowledge(self, play: Play | int) -> Outcome:
-        """Confirm a reward above r_max, so that the rest of it is credited."""
+    def acknowledge(self, play: Play | int, name: str | None = None) -> Outcome:
+        """Confirm a reward above r_max, so that the rest of it is credited.
+
+        ``name``: of an agent of several floors, the measure.
+        """
+        if self.books.several:
+            agent: Any = self
+            return measuring.acknowledge(agent, play, name)
+        _check_unnamed("name", name)
         return self.books.acknowledge(self._id(play))
 
     def _id(self, play: Play | int) -> int:
@@ -220,7 +260,8 @@ class Reporting(Evidence):
         number = play.id
         given = self.open_plays.get(number)
         if given is None:
-            record = self.books.plays.get(number)
+            agent: Any = self
+            record = measuring.gave(agent, play).plays.get(number)
             ours = record.terms == play.terms and record.explores != play.is_default
         else:
             ours = given[0] is play or given[0] == play
@@ -230,9 +271,13 @@ class Reporting(Evidence):
             )
         return number
 
-    def _closed(self, number: int, report: Callable[[int], Outcome]) -> Outcome:
+    def _closed(self, play: Play | int, report: str) -> Outcome:
         agent: Any = self
-        outcome = report(number)
+        number = self._id(play)
+        if self.books.several:
+            outcome = measuring.whole(agent, play, number, report)
+        else:
+            outcome = self.books.report(number, report)
         if outcome in open_plays.ENDED:
             waiting = self.open_plays.pop(number, None)
             if waiting is not None:
@@ -249,3 +294,12 @@ class Reporting(Evidence):
         if type(reward) is float and -math.inf < reward <= float(high):
             return reward + 0.0  # as below: minus zero is zero
         return float(min(exact(reward, "reward"), high))
+
+
+def _check_unnamed(what: str, given: Any) -> None:
+    """Refuse the name of a measure where there is one floor alone."""
+    if given is not None:
+        raise InvalidInput(
+            f"{what} = {shown(given)} is of an agent of several floors, and this one has one; "
+            f"leave {what} out"
+        )

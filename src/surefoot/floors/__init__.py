@@ -9,12 +9,15 @@ from surefoot.floors.mean_variance_books import MeanVarianceBooks
 from surefoot.floors.protocol import Floor
 from surefoot.floors.reward import RewardFloor
 from surefoot.floors.reward_books import Account, RewardBooks
+from surefoot.floors.several import Floors
+from surefoot.floors.several_books import SeveralBooks
 from surefoot.floors.statement import Statement, statement
 
 __all__ = [
     "Account",
     "Books",
     "Floor",
+    "Floors",
     "LinearFloor",
     "MeanVarianceAccount",
     "MeanVarianceBooks",
@@ -22,6 +25,7 @@ __all__ = [
     "Outcome",
     "RewardBooks",
     "RewardFloor",
+    "SeveralBooks",
     "State",
     "Statement",
     "Terms",

@@ -230,6 +230,10 @@ class Books:
         """An exploration was decided, but the client played the default instead."""
         return self.report(play, FALL_BACK)
 
+    def held_out(self, play: int) -> None:
+        """Expect the draw of a default play that was held out: it is no mismatch."""
+        self.plays.get(play).drawn = True
+
     def range_of(self, play: int) -> tuple[int, int]:
         """The range of rewards that a play was decided with, in units."""
         return self.low, self.high

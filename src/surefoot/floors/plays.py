@@ -161,12 +161,17 @@ def conflict(
 ) -> PlayConflict:
     """The error for a report that contradicts what is booked; ``reward``: as it was given."""
     state = "executed as default" if record.state is FELL_BACK else record.state.value
-    said = _SAID.get(report, f"{measure} {reward}")
-    if report in (SETTLE, FALL_BACK) and not record.explores and record.state is VOID:
-        said = "a report that it was played"
+    told = said(report, record, f"{measure} {reward}")
     return PlayConflict(
-        f"play {play} is {state}: {said} contradicts it; the books stand as they are"
+        f"play {play} is {state}: {told} contradicts it; the books stand as they are"
     )
+
+
+def said(report: str, record: Record, told: str = "") -> str:
+    """What a report says, in words; ``told``: what it tells of a play that was made."""
+    if report in (SETTLE, FALL_BACK) and not record.explores and record.state is VOID:
+        return "a report that it was played"
+    return _SAID.get(report, told)
 
 
 def checked_keep(keep: Any) -> int:

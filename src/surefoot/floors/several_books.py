@@ -1,0 +1,292 @@
+"""Several floors by name: one account each, one play in all of them.
+
+A play explores if every account affords its hold. Each account then sees a legal history of its own
+floor, whatever comes of the others', so every promise holds. What must not be is that a hold comes
+back once the play was made: a play is void, or fell back, in all accounts or in none.
+
+Order against interrupts: all holds are booked before the play is opened, the objective's books open
+it last, and all records are closed before an account moves. Broken off in between, and sent again,
+each account has booked too little at most, and ids stay in step.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING, Any, Self
+
+from surefoot._exact import first_few, shown
+from surefoot._types import JsonObject
+from surefoot.errors import InvalidInput, PlayConflict
+from surefoot.floors.books import Books
+from surefoot.floors.events import (
+    BOOKED,
+    CANCEL,
+    EXPIRE,
+    EXPIRED,
+    OPEN,
+    SETTLE,
+    Move,
+    Outcome,
+    Record,
+    Terms,
+)
+from surefoot.floors.plays import said
+
+if TYPE_CHECKING:
+    from surefoot.floors.several import Floors
+
+REWARD = "reward"
+"""The name of the objective, and of the floor that guards it."""
+WEIGHTS = (
+    Outcome.BREACH, Outcome.CAPPED, Outcome.BOOKED_LATE, BOOKED, Outcome.REPEATED, Outcome.IGNORED,
+)  # fmt: skip
+_WEIGHT = {outcome: weight for weight, outcome in enumerate(WEIGHTS)}
+Judged = tuple[str, Books, Record, Move]
+"""What a report comes to in the books of one name."""
+
+
+def weightiest(outcomes: Iterable[Outcome]) -> Outcome:
+    """Of what a report came to for each measure, what matters most.
+
+    >>> weightiest([Outcome.REPEATED, Outcome.CAPPED, Outcome.BOOKED])
+    <Outcome.CAPPED: 'capped'>
+    """
+    return min(outcomes, key=_WEIGHT.__getitem__)
+
+
+class SeveralTerms(Terms):
+    """What a play is worth to the objective's books, and with it to those of each floor."""
+
+    each: tuple[Terms, ...]
+    """In the order of ``SeveralBooks.books``."""
+
+
+class SeveralBooks(Books):
+    """The books one agent keeps of several floors.
+
+    ``plays``, ``counters``, ``low`` and ``high`` are those of the objective: of the floor named
+    "reward", or of books that hold nothing. A play has one id in all books.
+    """
+
+    several = True
+    floor: Floors
+
+    def __init__(self, floors: Floors, guards: dict[str, Books], objective: Books) -> None:
+        self.guards, self.objective = guards, objective
+        # The objective's come last: a play that they know is open in all.
+        others = {name: books for name, books in guards.items() if name != REWARD}
+        self.books: dict[str, Books] = {**others, REWARD: objective}
+        self.all = tuple(self.books.values())
+        for name, books in self.books.items():
+            books.measure = name
+        self.plays, self.counters, self.measure = objective.plays, objective.counters, REWARD
+        self._take_in(floors)
+
+    def _take_in(self, floors: Floors) -> None:
+        """Keep what follows from the floors as they stand."""
+        self.floor = floors
+        self.low, self.high = self.objective.low, self.objective.high
+        places = [books.floor.places for name, books in self.books.items() if name in self.guards]
+        self._scales = tuple(10 ** (max(places) - one) for one in places)
+        """By what the amounts of each floor are multiplied to be of one unit."""
+        self._own_terms: SeveralTerms | None = None
+
+    def terms(self, default: Any = None) -> SeveralTerms:
+        """What the next play is worth; ``default``: its own values, by name."""
+        if default is None:
+            each = tuple([books.terms() for books in self.all])
+            own = self._own_terms
+            if own is not None and own.each == each:
+                return own
+        else:
+            values = self.by_name(default, "default")
+            each = tuple([books.terms(values.get(name)) for name, books in self.books.items()])
+        terms = SeveralTerms(*each[-1])
+        terms.each = each
+        if default is None:
+            self._own_terms = terms
+        return terms
+
+    def by_name(self, given: Any, what: str) -> Mapping[str, Any]:
+        """Values by the names of floors; InvalidInput for anything else."""
+        if not isinstance(given, Mapping):
+            raise InvalidInput(
+                f"{what} = {shown(given)}: this agent has several floors; give a dict by their "
+                f"names, {first_few(list(self.guards))}"
+            )
+        for name in given:
+            self.named(name, what)
+        return given
+
+    def named(self, name: Any, what: str) -> Books:
+        """The books of one floor; InvalidInput if there is none of that name."""
+        books = self.guards.get(name) if isinstance(name, str) else None
+        if books is None:
+            raise InvalidInput(
+                f"{what} {shown(name)}: no floor of this agent has that name; they are "
+                f"{first_few(list(self.guards))}"
+            )
+        return books
+
+    def affords(self, terms: Terms) -> bool:
+        """The gate: whether every account affords its hold."""
+        each = terms.each  # type: ignore[attr-defined]
+        for books, own in zip(self.all, each, strict=True):  # noqa: SIM110  # twice as fast
+            if not books.affords(own):
+                return False
+        return True
+
+    def binding(self, terms: Terms) -> tuple[str, Terms, tuple[int, int, int, int]]:
+        """The floor that exploring would leave the least: its name, terms and standing.
+
+        Ties go to the first; of floors that refuse, it is one of them.
+        """
+        found, least = None, 0
+        each = terms.each  # type: ignore[attr-defined]
+        for (name, books), own, scale in zip(self.books.items(), each, self._scales, strict=False):
+            standing = books.standing(own)
+            left = (standing[0] + standing[3] - own.hold) * scale
+            if left >= 0 and books.floor.asks_beyond and not books.affords(own):
+                left = -1  # it refuses for more than its slack
+            if found is None or left < least:
+                found, least = (name, own, standing), left
+        assert found is not None
+        return found
+
+    def hold(self, explores: bool, terms: Terms) -> None:
+        """Book a decision in every account; its play is to be opened."""
+        for books, own in zip(self.all, terms.each, strict=True):  # type: ignore[attr-defined]
+            books.hold(explores, own)
+
+    def decide(self, explores: bool, terms: Terms) -> int:
+        """Book a decision; returns its play id."""
+        self.hold(explores, terms)
+        number = self.plays.next_id
+        for books, own in zip(self.all, terms.each, strict=True):  # type: ignore[attr-defined]
+            plays = books.plays
+            plays.next_id = number  # an interrupt may have left it one ahead
+            plays.open(explores, own)
+        return number
+
+    def told(self, play: int, reward: Any, measures: Mapping[str, Any]) -> dict[str, Outcome]:
+        """Book what came of a play, all of it or nothing; returns what it came to, by name.
+
+        ``measures``: by the names of floors. A default play is reported played by it, to each
+        floor, whatever is told of it.
+        """
+        explores = self.plays.get(play).explores
+        silent = reward is None and not measures
+        judged: list[Judged] = []
+        for name, books in self.books.items():
+            value = reward if name == REWARD else measures.get(name)
+            record = books.plays.get(play)
+            if value is None and not silent:
+                waits = record.state is OPEN or record.state is EXPIRED
+                if explores or not waits:
+                    continue
+            judged.append((name, books, record, books.judged(play, record, SETTLE, value)))
+        return self._book(play, judged)
+
+    def expire(self, play: int, names: Iterable[str] | None = None) -> Outcome:
+        """No measure came in time, or none of those named: the worst is booked of each."""
+        return weightiest(self.expired_of(play, names).values())
+
+    def expired_of(self, play: int, names: Iterable[str] | None = None) -> dict[str, Outcome]:
+        """As ``expire``; returns what it came to, by name."""
+        judged: list[Judged] = []
+        for name in self.guards if names is None else names:
+            books = self.guards[name]
+            record = books.plays.get(play)
+            judged.append((name, books, record, books.judged(play, record, EXPIRE)))
+        return self._book(play, judged)
+
+    def waits_in_vain(self, play: int) -> bool:
+        """Whether the objective of an exploration is not told, and no measure is open any more."""
+        record = self.plays.get(play)
+        waits = record.explores and record.state is OPEN
+        return waits and all(
+            books.plays.get(play).state is not OPEN for books in self.guards.values()
+        )
+
+    def report(self, play: int, report: str, reward: Any = None) -> Outcome:
+        """Book a report of the whole play: in all books, or in none."""
+        return weightiest(self.whole(play, report, reward).values())
+
+    def whole(self, play: int, report: str, reward: Any = None) -> dict[str, Outcome]:
+        """As ``report``; returns what it came to, by name."""
+        if report is SETTLE:
+            return self.told(play, reward, {})
+        if report is EXPIRE:
+            return self.expired_of(play)
+        judged: list[Judged] = []
+        for name, books in self.books.items():
+            record = books.plays.get(play)
+            low, high = books.range_of(play)
+            judged.append((name, books, record, books.step(record, report, None, low, high)))
+        outcomes = [move.outcome for *_, move in judged]
+        # Of a play that was made no hold may come back, though some measure be open.
+        made = report == CANCEL and BOOKED in outcomes and Outcome.IGNORED in outcomes
+        if made or None in outcomes:
+            booked = ", ".join(f"{name} is {record.state}" for name, _, record, _ in judged)
+            raise PlayConflict(
+                f"play {play}: {said(report, judged[-1][2])} contradicts what is booked of it "
+                f"({booked}); the books stand as they are: tell what is open, or expire it"
+            )
+        return self._book(play, judged)
+
+    def _book(self, play: int, judged: list[Judged]) -> dict[str, Outcome]:
+        """Book what a report comes to: all records are closed before an account moves."""
+        outcomes: dict[str, Outcome] = {}
+        for name, books, record, move in judged:
+            if move.event is None:
+                record.reward = move.reward
+            else:
+                books.plays.close(play, move.state, move.reward)
+            assert move.outcome is not None
+            outcomes[name] = move.outcome
+        for _, books, _, move in judged:
+            books.post(move)
+        return outcomes
+
+    def held_out(self, play: int) -> None:
+        """Expect the draws of a default play that was held out."""
+        for books in self.all:
+            books.held_out(play)
+
+    def unit_reward(self, reward: Any, play: int | None = None) -> float:
+        """The objective within [0, 1], as a policy for that learns it."""
+        return self.objective.unit_reward(reward, play)
+
+    def changed(self, name: str) -> None:
+        """Take in that the books of one floor have changed it."""
+        self._take_in(self.floor.replaced(name, self.guards[name].floor))
+
+    @property
+    def two_valued(self) -> bool:
+        """Whether each objective so far is known to have been at an end of its range."""
+        return self.objective.two_valued
+
+    @property
+    def promise_void(self) -> bool:
+        """Whether a breach has ended a promise for good."""
+        return any(books.promise_void for books in self.guards.values())
+
+    def snapshot(self) -> JsonObject:
+        """JSON-able state."""
+        return {"each": {name: books.snapshot() for name, books in self.books.items()}}
+
+    @classmethod
+    def restored(cls, floor: Any, state: JsonObject) -> Self:
+        """The inverse of ``snapshot``."""
+        fresh, saved = floor.open(), state["each"]
+        if set(saved) != set(fresh.books):
+            raise ValueError(f"the books are of {sorted(saved)}, not of {sorted(fresh.books)}")
+        each = {
+            name: type(books).restored(books.floor, saved[name])
+            for name, books in fresh.books.items()
+        }
+        ids = {name: books.plays.next_id for name, books in each.items()}
+        if not 0 <= max(ids.values()) - ids[REWARD] <= 1 or ids[REWARD] > min(ids.values()):
+            raise ValueError(f"the next plays are {ids}, not one in all books")
+        guards = {name: each[name] for name in floor.floors}
+        return cls(floor, guards, each[REWARD])
