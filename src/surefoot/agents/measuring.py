@@ -1,8 +1,12 @@
 """The plays of an agent of several floors: their numbers, and what is told of their measures.
 
-A play's numbers are those of the floor that exploring would leave the least. What is told of it is
-booked in one go, objective and measures; then the policy learns the objective, and the measures if
-it says that it learns those.
+A play's numbers are those of the floor that exploring would leave the least. Its measures may come
+apart, in any order, late, twice or never, with the objective (``reward``) or without. What a report
+tells is booked whole or not at all; it comes to its weightiest outcome (a breach, capped, booked
+late, booked, repeated, ignored), and ``play.outcomes`` has each. Then the policy learns the
+objective, and the measures if it says that it learns those. A default play is credited to each
+floor by its first report, whatever that tells. An objective that no floor guards is cut to its
+range, with a warning; it has no hold and does not expire.
 """
 
 from __future__ import annotations

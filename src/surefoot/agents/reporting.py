@@ -70,18 +70,10 @@ class Reporting(Evidence):
         the same; a repeat passes it to the policy again. With ``on_fault="default"`` the fault is
         counted instead, and the play is closed.
 
-        ``base_rewards``, for a policy of super arms: one reward for each base arm, in the order of
-        ``play.arm`` or as a dict by base arm. The policy learns from them; without ``reward`` they
-        are booked as the super-arm reward they make (their sum, or the policy's own ``value``).
-
-        ``cost``: what the play cost, under a ``CostCeiling``, in place of ``reward``.
-
-        ``measures``, of an agent of several floors: what those of the play came to, by name; some
-        now and others later, with the objective as ``reward`` or without. All that a report tells
-        is booked, or nothing. Returns the weightiest outcome (a breach, capped, booked late,
-        booked, repeated, ignored), and ``play.outcomes`` has each. A default play is credited to
-        each floor by its first report, whatever that tells. An objective that no floor guards is
-        cut to its range, with a warning.
+        ``base_rewards``, for a policy of super arms: one for each base arm, in the order of
+        ``play.arm`` or by base arm. The policy learns them; without ``reward`` the super-arm reward
+        they make is booked. ``cost``: under a ``CostCeiling``, in place of ``reward``.
+        ``measures``, of an agent of several floors: what came, by name, see ``agents.measuring``.
         """
         agent: Any = self
         if cost is not None or measures is not None or self.binding is not None:
