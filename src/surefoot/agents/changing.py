@@ -6,6 +6,7 @@ from typing import Any, ClassVar
 
 from surefoot._exact import exact_range, shown
 from surefoot._types import Number
+from surefoot.agents.measuring import check_unnamed
 from surefoot.agents.tally import Tally
 from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors import Books, Floor
@@ -20,13 +21,15 @@ class Changing:
     builds_policy: ClassVar[bool]
     floor: Floor
     measured: bool
+    owed: Any
     policy: Policy
     tally: Tally
     unit_rewards: bool
 
-    def change(self, **settings: Any) -> None:
+    def change(self, floor: str | None = None, **settings: Any) -> None:
         """Change the floor for the plays to come; each play keeps what it was decided with.
 
+        ``floor``: its name, of an agent of several.
         ``settings``: default, alpha, reward_range, against, target or checkpoint, as RewardFloor
         takes them. Raises InvalidInput for what cannot change, and PlayConflict where it cannot now
         (checkpoints): a mean-variance floor cannot, nor the range by which a policy for [0, 1] has
@@ -38,9 +41,10 @@ class Changing:
         >>> agent.floor.terms().floor
         540000000
         """
-        books = self._changeable()
-        if self.unit_rewards and "reward_range" in settings:
-            learned = self.floor.reward_range
+        books = self._changeable(floor)
+        scaled = self.unit_rewards and (books.plays is self.books.plays or self.owed is not None)
+        if scaled and "reward_range" in settings:
+            learned = books.floor.reward_range
             if exact_range(settings["reward_range"]) != learned:
                 raise InvalidInput(
                     f"reward_range = {shown(settings['reward_range'])} cannot change: "
@@ -49,25 +53,33 @@ class Changing:
                 )
         books.change(**settings)
         agent: Any = self
-        if books.floor.default != self.floor.default:
+        now = self._changed(floor)
+        if now.default != self.floor.default:
             self.tally.move_default(agent)  # takes in what was noted under the old one
-        self.floor = books.floor
-        if (books.low, books.high) != (self.tally.low, self.tally.high):
+        self.floor = now
+        if (self.books.low, self.books.high) != (self.tally.low, self.tally.high):
             self.tally.restart(agent)
 
-    def add_reserve(self, amount: Number) -> None:
-        """Let ``amount`` more be lost from now on."""
-        books = self._changeable()
-        books.add_reserve(amount)
-        self.floor = books.floor
+    def add_reserve(self, amount: Number, floor: str | None = None) -> None:
+        """Let ``amount`` more be lost from now on; ``floor``: its name, of an agent of several."""
+        self._changeable(floor).add_reserve(amount)
+        self.floor = self._changed(floor)
 
-    def withdraw_reserve(self, amount: Number) -> None:
+    def withdraw_reserve(self, amount: Number, floor: str | None = None) -> None:
         """Take ``amount`` out of the reserve; more than open plays leave is InvalidInput."""
-        books = self._changeable()
-        books.withdraw_reserve(amount)
-        self.floor = books.floor
+        self._changeable(floor).withdraw_reserve(amount)
+        self.floor = self._changed(floor)
 
-    def _changeable(self) -> Books:
+    def _changed(self, name: str | None) -> Floor:
+        """The floor as it stands now, after that of a name has changed."""
+        books: Any = self.books
+        if books.several:
+            books.changed(name)
+        now: Floor = books.floor
+        return now
+
+    def _changeable(self, name: str | None) -> Books:
+        """The books of the floor of a name, of the one floor without."""
         if self.asking:
             raise PlayConflict(
                 "this agent's policy is choosing under the floor as it stands; change it when "
@@ -77,4 +89,9 @@ class Changing:
             raise InvalidInput(
                 f"{type(self).__name__} keeps no account whose floor could change; start a new one"
             )
+        books: Any = self.books
+        if books.several:
+            found: Books = books.named(name, "floor")
+            return found
+        check_unnamed("floor", name)
         return self.books

@@ -105,6 +105,10 @@ class Evidence:
         given = checked_delta(delta)
         if self.tally.gain is None:
             raise none_held_out()
+        if agent.floor.reward_range[0].is_infinite():
+            raise InvalidInput(
+                "uplift() needs the range of the objective; give objective_range=(lo, hi)"
+            )
         self.tally.fold(agent)
         unit = Fraction(agent.floor.unit.decimal(1))
         return self.tally.gain.result(agent.holdout, unit, given)

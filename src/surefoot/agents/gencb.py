@@ -53,6 +53,13 @@ class GenCB(Agent):
     ``agent.faults`` counts both. A turn that failed counts in the clock m and takes no random
     numbers.
 
+    Several floors (ours) are given by the names of the measures they guard, ``{"quality": floor,
+    "cost": ceiling}``: a play explores if every account affords its hold, and ``update`` takes
+    ``measures``. The one named "reward" guards the objective, which is what the policy learns; else
+    nothing does, and ``objective_range`` are its bounds, needed by policies of rewards in [0, 1]
+    and for the intervals of ``arms``; what the default brings of it, by which it competes, is
+    ``default_objective``.
+
     ``fund`` (ours): with the gate open and a slack below 20 holds, play the arm whose rewards so
     far, one of mu0 counted in, have the largest mean above mu0, if there is one. The policy is
     asked all the same, so its clock and its draws go on, and learns from every reward. It never
@@ -159,11 +166,11 @@ class GenCB(Agent):
             fresh.earned = self.earned.copied(len(fresh.labels))
         return fresh
 
-    def change(self, **settings: Any) -> None:
+    def change(self, floor: str | None = None, **settings: Any) -> None:
         """As ``Agent.change``; InvalidInput too for a floor under which ``fund`` cannot compare."""
         if self.earned is not None and isinstance(self.floor, RewardFloor):
             check_fund(self.policy, self.floor.changed(**settings))  # else no file of it is loaded
-        super().change(**settings)
+        super().change(floor, **settings)
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):

@@ -226,10 +226,15 @@ def acknowledge(agent: Agent, play: Play | int, name: Any) -> Outcome:
     books: SeveralBooks = agent.books  # type: ignore[assignment]
     number = agent._id(play)
     books.plays.get(number)
-    if name is None:
-        raise InvalidInput(
-            f"acknowledge(play {number}): say of which measure, {first_few(list(books.guards))}"
-        )
-    outcome = books.named(name, "name").acknowledge(number)
+    outcome = books.named(name, "name of the measure").acknowledge(number)
     note(agent, number, play, {name: outcome})
     return outcome
+
+
+def check_unnamed(what: str, given: Any) -> None:
+    """Refuse a name where there is one floor alone."""
+    if given is not None:
+        raise InvalidInput(
+            f"{what} = {shown(given)} is of an agent of several floors, and this one has one; "
+            f"leave {what} out"
+        )

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, ClassVar, Self
 
 from surefoot._types import JsonObject, Number, Seed
@@ -11,6 +11,7 @@ from surefoot.agents.holdout import share_of
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.propensity import CERTAIN
 from surefoot.floors import Floor, RewardFloor, Terms
+from surefoot.floors.several import as_floor
 from surefoot.policies.base import Policy
 
 
@@ -21,7 +22,8 @@ class Plain(Agent):
     with. Without a floor the books count against half of 1 on rewards in [0, 1], and their slack
     means nothing.
 
-    ``holdout``: see ``GenCB``; it needs a floor, whose default is played.
+    ``holdout``: see ``GenCB``; it needs a floor, whose default is played. ``objective_range``: see
+    ``GenCB``; several floors are measured each.
 
     >>> from surefoot.policies import UCB1
     >>> agent = Plain(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -38,13 +40,16 @@ class Plain(Agent):
     def __init__(
         self,
         policy: Policy,
-        floor: Floor | None = None,
+        floor: Floor | Mapping[str, Floor] | None = None,
         seed: Seed = None,
         holdout: Number | None = None,
+        *,
+        objective_range: tuple[Number, Number] | None = None,
     ) -> None:
         self.measured = floor is not None
         self.holdout = share_of(holdout, self.measured)
-        super().__init__(policy, RewardFloor(1, 0.5) if floor is None else floor, seed)
+        given = RewardFloor(1, 0.5) if floor is None else floor
+        super().__init__(policy, as_floor(given, objective_range), seed)
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""

@@ -215,7 +215,7 @@ class Reporting(Evidence):
         agent: Any = self
         if self.books.several:
             return measuring.expire(agent, play, names)
-        _check_unnamed("names", names)
+        measuring.check_unnamed("names", names)
         number = self._id(play)
         outcome = self.books.expire(number)
         if outcome is BOOKED:
@@ -243,7 +243,7 @@ class Reporting(Evidence):
         if self.books.several:
             agent: Any = self
             return measuring.acknowledge(agent, play, name)
-        _check_unnamed("name", name)
+        measuring.check_unnamed("name", name)
         return self.books.acknowledge(self._id(play))
 
     def _id(self, play: Play | int) -> int:
@@ -286,12 +286,3 @@ class Reporting(Evidence):
         if type(reward) is float and -math.inf < reward <= float(high):
             return reward + 0.0  # as below: minus zero is zero
         return float(min(exact(reward, "reward"), high))
-
-
-def _check_unnamed(what: str, given: Any) -> None:
-    """Refuse the name of a measure where there is one floor alone."""
-    if given is not None:
-        raise InvalidInput(
-            f"{what} = {shown(given)} is of an agent of several floors, and this one has one; "
-            f"leave {what} out"
-        )

@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import importlib
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from os import PathLike
 from pathlib import Path
 from typing import Any
@@ -20,11 +20,12 @@ from surefoot.agents.agent import Agent
 from surefoot.agents.draws import Draws
 from surefoot.agents.funding import Earnings
 from surefoot.agents.gencb import GenCB
+from surefoot.agents.measuring import Owed
 from surefoot.agents.plain import Plain
-from surefoot.agents.play import Choice, Play, Reason
+from surefoot.agents.play import Binding, Choice, MeasuredPlay, Play, Reason
 from surefoot.agents.tally import Tally
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
-from surefoot.floors import Floor, MeanVarianceFloor, RewardFloor, Terms
+from surefoot.floors import Floor, Floors, MeanVarianceFloor, Outcome, RewardFloor, Terms
 from surefoot.kernels.policy import POLICIES
 from surefoot.oracles.base import Structure
 from surefoot.policies.base import Policy, arms_of, has
@@ -41,6 +42,7 @@ FLOORS: dict[str, type[RewardFloor | MeanVarianceFloor]] = {
     "RewardFloor": RewardFloor,
     "MeanVarianceFloor": MeanVarianceFloor,
 }
+SEVERAL = Floors.__name__
 
 
 def save(agent: Agent, path: str | PathLike[str]) -> None:
@@ -82,9 +84,10 @@ def load(path: str | PathLike[str], policy: Policy | None = None, floor: Any = N
     Load the newest file, and only once: an older one lacks holds and rewards, and two agents from
     one file spend the same slack twice and give out the same play ids. ``policy``: a fresh
     instance of your own class, if the saved policy is one, with the settings that its ``config()``
-    said, if it has one; ``floor``: your own class of floors, if
-    the saved floor is of one. Nothing is unpickled. Raises DamagedFile for a file that is foreign,
-    damaged or of an unknown version, and InvalidInput if the file is missing.
+    said, if it has one; ``floor``: your own class of floors, if the saved floor is of one; of
+    several floors a dict of such classes by the floors' names will do too. Nothing is unpickled.
+    Raises DamagedFile for a file that is foreign, damaged or of an unknown version, and
+    InvalidInput if the file is missing.
 
     >>> import tempfile, os
     >>> from surefoot import UCB1
@@ -144,17 +147,12 @@ def agent_to_json(agent: Agent) -> JsonObject:
     kinds = _kinds(name)
     if kinds.get(name) is not type(agent):
         raise InvalidInput(f"{name} cannot be saved; save {_listed(kinds)} agents")
-    kind, floor = type(policy).__name__, type(agent.floor).__name__
+    kind = type(policy).__name__
     ours = POLICIES.get(kind) is type(policy)
-    if FLOORS.get(floor, type(agent.floor)) is not type(agent.floor):
-        raise InvalidInput(
-            f"a floor of your own class {floor} cannot be saved: surefoot has a class of that "
-            "name, which load would take; give yours another name"
-        )
     return {
         "agent": name,
         "settings": _said(agent.config(), name),
-        "floor": {"kind": floor, **agent.floor.config()},
+        "floor": _floor_said(agent.floor),
         "books": agent.books.snapshot(),
         "policy": {
             "kind": kind,
@@ -173,8 +171,31 @@ def agent_to_json(agent: Agent) -> JsonObject:
             [_row(play), to_json(context, f"the context of pending play {play.id}")]
             for play, context in agent.open_plays.values()
         ],
+        **({"owed": _owed(agent.owed)} if agent.owed else {}),
         **({"lapsed": sorted(agent.lapsed)} if agent.counts_open else {}),
     }
+
+
+def _floor_said(floor: Floor) -> JsonObject:
+    """A floor as JSON; several in their order, which JSON keeps of lists alone."""
+    kind = type(floor).__name__
+    if isinstance(floor, Floors):
+        each = [[name, _floor_said(one)] for name, one in floor.floors.items()]
+        return {"kind": kind, "floors": each, **floor.config()}
+    if FLOORS.get(kind, type(floor)) is not type(floor) or kind == SEVERAL:
+        raise InvalidInput(
+            f"a floor of your own class {kind} cannot be saved: surefoot has a class of that "
+            "name, which load would take; give yours another name"
+        )
+    return {"kind": kind, **floor.config()}
+
+
+def _owed(owed: dict[int, Owed]) -> list[Any]:
+    """What a policy has not heard of which play."""
+    return [
+        [_row(play), to_json(context, f"the context of play {play.id}"), sorted(names)]
+        for play, context, names in owed.values()
+    ]
 
 
 def _said(config: JsonObject, what: str) -> Any:
@@ -272,6 +293,12 @@ def go_on(agent: Agent, body: JsonObject) -> None:
     for row, context in body["open"]:
         play = _unrow(row)
         agent.open_plays[play.id] = (play, from_json(context))
+    if agent.owed is not None:
+        for row, context, names in body.get("owed", ()):
+            play = _unrow(row)
+            if play.id in agent.open_plays:
+                play = agent.open_plays[play.id][0]
+            agent.owed[play.id] = (play, from_json(context), frozenset(names))
     if "tally" in body:
         plain = agent.tally.plain
         agent.tally = Tally.restored(body["tally"])
@@ -294,6 +321,8 @@ def _floor(saved: JsonObject, own: Any) -> Floor:
     """A floor of the saved kind: the class of one's own has to be given."""
     config = dict(saved)
     kind = config.pop("kind")
+    if kind == SEVERAL:
+        return _several(config, own)
     ours = FLOORS.get(kind)
     if ours is not None:
         if own is not None:
@@ -309,6 +338,21 @@ def _floor(saved: JsonObject, own: Any) -> Floor:
         raise InvalidInput(f"floor = {shown(own)} is not the saved floor's class {kind}")
     floor: Floor = (ours or own).from_config(config)
     return floor
+
+
+def _several(config: JsonObject, own: Any) -> Floor:
+    """Saved floors; ``own``: the class of those of one's own, or each class by the floor's name."""
+    each: dict[str, Floor] = {}
+    kinds = {name: one["kind"] for name, one in config["floors"]}
+    if own is not None and all(kind in FLOORS for kind in kinds.values()):
+        raise InvalidInput(
+            f"floor = {shown(own)} was given, but the saved floors are of surefoot's own classes; "
+            "load them without floor"
+        )
+    for name, one in config["floors"]:
+        given = own.get(name) if isinstance(own, Mapping) else own
+        each[name] = _floor(one, None if one["kind"] in FLOORS else given)
+    return Floors.from_config({**config, "floors": each})
 
 
 def _fresh(saved: JsonObject, policy: Policy | None) -> Policy:
@@ -342,13 +386,24 @@ def _row(play: Play) -> JsonObject:
     row = {**play._asdict(), "arm": arm, "terms": list(play.terms), "choice": choice}
     if play.binding is None:
         del row["binding"]
-    return row
+    else:
+        row["binding"] = list(play.binding)
+    return {**row, "outcomes": play.outcomes} if isinstance(play, MeasuredPlay) else row
 
 
 def _unrow(row: JsonObject) -> Play:
+    fields, outcomes = dict(row), row.get("outcomes")
+    fields.pop("outcomes", None)
     choice = None if row["choice"] is None else Choice(*from_json(row["choice"]))
     terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), from_json(row["arm"])
-    return Play(**{**row, "arm": arm, "terms": terms, "reason": reason, "choice": choice})
+    fields |= {"arm": arm, "terms": terms, "reason": reason, "choice": choice}
+    if "binding" in row:
+        fields["binding"] = Binding(*row["binding"])
+    if outcomes is None:
+        return Play(**fields)
+    play = MeasuredPlay(**fields)
+    play.outcomes.update({name: Outcome(outcome) for name, outcome in outcomes.items()})
+    return play
 
 
 def _is_whole(body: JsonObject, checksum: Any) -> bool:

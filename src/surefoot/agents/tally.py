@@ -42,6 +42,7 @@ CONTEXTS = "contexts pick the plays"
 ALLOWED = "allowed picks the plays"
 DEFAULTS = "defaults of single plays pick them"
 UNTOLD = "no reward of the default was told"
+UNBOUNDED = "objective_range was not given"
 
 DEFAULT, CHOSEN = -1, -2
 """The default where arms have their numbers, and by choice, where that is no draw of its mean."""
@@ -442,6 +443,8 @@ class _View:
 
     def _why(self, place: int, paid: Paid) -> str | None:
         """Why an arm has no interval; None: it has one."""
+        if self.agent.floor.reward_range[0].is_infinite():
+            return UNBOUNDED
         if place != DEFAULT:
             return self.tally.picked
         if self.agent.floor.default is None:

@@ -5,7 +5,7 @@ The comparators that keep a floor on means (ConUCB, CLUCB, C3UCB) share their ga
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from fractions import Fraction
 from typing import Any, ClassVar, Self
 
@@ -43,6 +43,11 @@ class Comparator(Agent):
         if default is None:
             raise InvalidInput(
                 f"default is missing; {type(self).__name__} needs the default's known reward"
+            )
+        if isinstance(default, Mapping):
+            raise InvalidInput(
+                f"default = {shown(default)}: {type(self).__name__} knows one default and one "
+                "floor; several are for GenCB(policy, {'quality': floor, ...}), or Plain to measure"
             )
         exact(default, "default")  # one number: no interval, which a floor would take
         super().__init__(policy, RewardFloor(default, alpha, reward_range), seed)

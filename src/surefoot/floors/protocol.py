@@ -97,6 +97,11 @@ def check_floor(floor: Any) -> None:
     """InvalidInput for anything but a floor; it names what a class of one's own lacks."""
     lacks = [name for name in _MEMBERS if not hasattr(floor, name)]
     if lacks:
+        if isinstance(floor, list | tuple):
+            raise InvalidInput(
+                f"floor = {shown(floor)} is not a floor; several are given by the names of their "
+                "measures: {'quality': RewardFloor(default=0.8, alpha=0.05), ...}"
+            )
         some = len(lacks) < len(_MEMBERS) // 2
         why = f" (it lacks {', '.join(lacks)}: derive it from floors.LinearFloor)" if some else ""
         raise InvalidInput(

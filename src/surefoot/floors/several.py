@@ -151,8 +151,10 @@ class Floors:
 
     @classmethod
     def from_config(cls, config: JsonObject) -> Self:
-        """The inverse of ``config``; ``floors`` among the settings are floors already."""
-        return cls(**config)
+        """The inverse of ``config``, with ``floors`` among the settings."""
+        ends, default = config.get("objective_range"), config.get("default_objective")
+        low_and_high: Any = None if ends is None else tuple(map(Decimal, ends))
+        return cls(config["floors"], low_and_high, None if default is None else Decimal(default))
 
     def __repr__(self) -> str:
         return repr(self.floors)

@@ -115,17 +115,15 @@ class SeveralBooks(Books):
                 f"names, {first_few(list(self.guards))}"
             )
         for name in given:
-            self.named(name, what)
+            self.named(name, f"{what}:")
         return given
 
     def named(self, name: Any, what: str) -> Books:
         """The books of one floor; InvalidInput if there is none of that name."""
         books = self.guards.get(name) if isinstance(name, str) else None
         if books is None:
-            raise InvalidInput(
-                f"{what} {shown(name)}: no floor of this agent has that name; they are "
-                f"{first_few(list(self.guards))}"
-            )
+            which = "is missing" if name is None else f"{shown(name)} is none of this agent's"
+            raise InvalidInput(f"{what} {which}; name one of {first_few(list(self.guards))}")
         return books
 
     def affords(self, terms: Terms) -> bool:
