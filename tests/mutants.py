@@ -90,7 +90,7 @@ class FloorRoundedDown(RewardFloor):
 
     def _terms(self, value: Any) -> Terms:
         terms = super()._terms(value)
-        lost, whole = self._share
+        lost, whole, _ = self._share
         p, q = self.unit.ratio(value)
         floor = (whole - lost) * p // (whole * q)
         hold = max(0, floor - self.unit.floor(self.reward_range[0]))
@@ -102,7 +102,7 @@ class DepositRoundedUp(RewardFloor):
 
     def _terms(self, value: Any) -> Terms:
         terms = super()._terms(value)
-        lost, whole = self._share
+        lost, whole, _ = self._share
         p, q = self.unit.ratio(value)
         return terms._replace(deposit=-(-lost * p // (whole * q)))
 

@@ -47,7 +47,8 @@ class Path:
         return answer
 
     def share(self, of: Any) -> Int:
-        """lost*x // whole, by nothing but that it never falls when x grows (proved as a lemma)."""
+        """(lost*x + extra) // whole, of which is known only that it never falls when x grows: a
+        lemma, proved apart."""
         share = z3.Int(f"share{len(self.shares)}")
         for other, its in self.shares:
             self.assume(z3.Implies(of <= other, share <= its))
@@ -123,6 +124,9 @@ class Int:
     def __ne__(self, other: object) -> Bool:  # type: ignore[override]
         return Bool(self.path, self.term != plain(other))
 
+    def __abs__(self) -> Int:
+        return self if self >= 0 else -self
+
     __radd__ = __add__
     __rmul__ = __mul__
 
@@ -132,6 +136,9 @@ class Product:
 
     def __init__(self, factor: Int) -> None:
         self.factor = factor
+
+    def __add__(self, extra: Int) -> Product:
+        return self  # a share is of a number, with whatever is added to each
 
     def __floordiv__(self, whole: Int) -> Int:
         return self.factor.path.share(self.factor.term)

@@ -26,6 +26,7 @@ _HOMES = {
     "CombinatorialArms": "surefoot.environments",
     "ContextualArms": "surefoot.environments",
     "ConUCB": "surefoot.comparators",
+    "CostCeiling": "surefoot.floors",
     "Delayed": "surefoot.environments",
     "Drifting": "surefoot.environments",
     "EmpiricalArms": "surefoot.environments",
@@ -98,6 +99,7 @@ __all__ = [
     "CombinatorialArms",
     "ContextualArms",
     "ConUCB",
+    "CostCeiling",
     "Delayed",
     "Drifting",
     "EmpiricalArms",
@@ -179,7 +181,7 @@ if TYPE_CHECKING:
         MeasuredArms,
         ReplayLog,
     )
-    from surefoot.floors import Floor, MeanVarianceFloor, Outcome, RewardFloor
+    from surefoot.floors import CostCeiling, Floor, MeanVarianceFloor, Outcome, RewardFloor
     from surefoot.live.live import Live
     from surefoot.oracles import (
         Enumerated,

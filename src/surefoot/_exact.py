@@ -6,6 +6,7 @@ to it. Behind this module the books see integers only.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from decimal import Context, Decimal
@@ -22,8 +23,8 @@ PLAYS = 10**9
 
 # Beyond this many digits a Decimal's integer form is a memory attack, not an amount.
 _MAX_EXPONENT = 1000
-# The user's own decimal context may round, even a minus sign; this one holds every amount.
-_CONTEXT = Context(prec=3 * _MAX_EXPONENT)
+EXACT = Context(prec=3 * _MAX_EXPONENT)
+"""Holds every amount; the user's own decimal context may round, even a minus sign."""
 # Below this bound the decimal k * 10**-places has at most 15 significant digits, so it is the
 # only one of that length that reads back as its float: it is the float's shortest decimal.
 _FIFTEEN_DIGITS = 1e15
@@ -97,6 +98,20 @@ def exact_range(
     if not bounds[0] < bounds[1]:
         raise InvalidInput(f"{what} = ({shown(low)}, {shown(high)}) must have {least} < {most}")
     return bounds
+
+
+def negated(value: Any, what: str) -> Any:
+    """Minus a number from outside, exactly; errors as in ``exact``.
+
+    A float stays one, as the books read it fastest; minus zero is zero.
+
+    >>> negated(0.02, "cost"), negated(Decimal("1e-40"), "cost")
+    (-0.02, Decimal('-1E-40'))
+    """
+    if type(value) is float and -math.inf < value < math.inf:
+        return 0.0 - value
+    number = exact(value, what)
+    return number.copy_negate() if number else number
 
 
 def _decimal(value: Any) -> Decimal | None:
@@ -241,7 +256,7 @@ def reach(low: Decimal, high: Decimal) -> Decimal:
     >>> reach(Decimal(-1), Decimal("1.5"))
     Decimal('2.5')
     """
-    return max(low.copy_abs(), high.copy_abs(), _CONTEXT.subtract(high, low))
+    return max(low.copy_abs(), high.copy_abs(), EXACT.subtract(high, low))
 
 
 def weighed(pairs: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
@@ -252,7 +267,7 @@ def weighed(pairs: Iterable[tuple[Decimal, Decimal]]) -> Decimal:
     """
     total = Decimal(0)
     for weight, value in pairs:
-        total = _CONTEXT.add(total, _CONTEXT.multiply(weight, value))
+        total = EXACT.add(total, EXACT.multiply(weight, value))
     return total
 
 

@@ -168,7 +168,7 @@ def _rows(
         if within is not None and not within[0] <= reward <= within[1]:
             raise InvalidInput(
                 f"{what} is {shown(value)}, outside ({within[0]}, {within[1]}); an agent's "
-                "learn(log) takes rewards of its floor's reward_range"
+                "learn(log) takes what is within its floor's range"
             )
         yield number, reward, None if contexts is None else contexts[row]
 

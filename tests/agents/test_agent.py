@@ -87,7 +87,7 @@ def test_a_reward_that_is_none(reward, message):
         (lambda agent: agent.update(OPEN, 1, base_rewards=[1]), InvalidInput, "base_rewards of"),
         (lambda agent: agent.update(DEFAULT, math.nan), InvalidInput, "reward of play 4"),
         (lambda agent: agent.select(default=2), InvalidInput, "default = 2 lies outside"),
-        (lambda agent: agent.select(default=-1), InvalidInput, "default = -1 must be >= 0"),
+        (lambda agent: agent.select(default=-1), InvalidInput, "default = -1 lies outside"),
         (lambda agent: agent.select(default="x"), InvalidInput, "default must be a number"),
         (lambda agent: agent.select(allowed="UA"), InvalidInput, "allowed = 'UA' is one string"),
         (lambda agent: agent.select(allowed=7), InvalidInput, r"be a list of arms; give \[7\]"),

@@ -9,9 +9,10 @@
 (c) what is available never falls below zero without a breach.
 
 What is assumed of a play's terms: its hold is at least 0 and at least f - r_min, its deposit at
-least 0, and an interval's l at most its u. ``lost*x // whole`` is nonlinear: of it is assumed only
-that it grows with x, which is a lemma of its own below. Checkpoints and mean-variance floors,
-whose gates multiply, stay with the laws in ``tests/laws.py``.
+least 0 and no more than any draw of its interval gives up, and an interval's l at most its u.
+``(lost*x + extra) // whole`` is nonlinear: of it is assumed only that it grows with x, which is a
+lemma of its own below. Checkpoints and mean-variance floors, whose gates multiply, stay with the
+laws in ``tests/laws.py``.
 """
 
 from collections.abc import Iterator
@@ -37,7 +38,7 @@ STATES = {
 REWARDED = {State.SETTLED, State.CAPPED}
 CASES = [
     (explores, state, has_reward, interval)
-    for explores, interval in product((True, False), (True, False))
+    for explores, interval in product((True, False), (None, "realised", "fixed"))
     for state in STATES[explores]
     for has_reward in (True, False)
     if has_reward == (state in REWARDED) or (state is State.SETTLED and not explores)
@@ -55,11 +56,18 @@ class World:
         self.path = path
         value, floor, hold, deposit = map(path.fresh, ("value", "floor", "hold", "deposit"))
         self.low, self.high = path.fresh("low"), path.fresh("high")
-        more: Any = tuple(map(path.fresh, ("u", "lost", "whole"))) if interval else ()
-        self.terms = Terms(value, floor, hold, deposit, *more)
+        more: Any = tuple(map(path.fresh, ("u", "lost", "whole", "extra"))) if interval else ()
+        self.terms = Terms(
+            value, floor, hold, deposit, *more, *((True,) if interval == "fixed" else ())
+        )
         path.assume(self.low < self.high, hold >= 0, hold >= floor - self.low, deposit >= 0)
         if interval:
-            path.assume(value <= more[0])
+            low, high = value.term, more[0].term
+            path.assume(low <= high)
+            least = z3.If(low >= 0, low, z3.If(high <= 0, -high, 0))
+            path.assume(
+                deposit == value - floor if self.terms.fixed else deposit <= path.share(least)
+            )
         reward = path.fresh("reward") if has_reward else None
         self.play = Record(explores, self.terms, state, reward)
         if state is State.CAPPED:
@@ -87,9 +95,13 @@ class World:
             return reward.term - terms.floor.term, 0
         if terms.high is None or reward is None:
             return terms.deposit.term, 0
-        counted = z3.If(reward.term < terms.high.term, reward.term, terms.high.term)
-        above = self.path.share(counted).term - self.path.share(terms.value.term).term
-        return terms.deposit.term + above, 0
+        x, low, high = reward.term, terms.value.term, terms.high.term
+        counted = z3.If(x < high, x, high)
+        if terms.fixed:
+            return counted - terms.floor.term, 0
+        near = z3.If(counted < low, low, counted)
+        given_up = [self.path.share(z3.If(z3.Or(low >= 0, z >= 0), z, -z)).term for z in (x, near)]
+        return z3.If(given_up[0] < given_up[1], *given_up), 0
 
     def moved(self, posted: Any, held: Any, by: Any, held_by: Any) -> bool:
         """Whether the account can have moved by anything else."""
@@ -237,12 +249,14 @@ def test_a_lease_is_paid_for_when_it_is_granted_and_costs_nothing_later():
 
 
 def test_lemma_a_share_never_falls_when_what_it_is_of_grows():
-    """lost*x // whole for lost >= 0, whole > 0: with quotients and rests written out."""
-    lost, whole, x, y, q, r, s, t = z3.Ints("lost whole x y q r s t")
+    """(lost*x + extra) // whole for lost >= 0, whole > 0, with quotients and rests written out."""
+    lost, whole, x, y, q, r, s, t, extra = z3.Ints("lost whole x y q r s t extra")
     solver = z3.Solver()
     solver.add(lost >= 0, whole > 0, x <= y)
-    solver.add(lost * x == whole * q + r, 0 <= r, r < whole)  # q = lost*x // whole
-    solver.add(lost * y == whole * s + t, 0 <= t, t < whole)
+    solver.add(
+        lost * x + extra == whole * q + r, 0 <= r, r < whole
+    )  # q = (lost*x + extra) // whole
+    solver.add(lost * y + extra == whole * s + t, 0 <= t, t < whole)
     # From q > s the difference, lost*(y-x) = whole*(s-q) + t - r, would be below zero.
     solver.add(lost * (y - x) == lost * y - lost * x, lost * (y - x) >= 0)
     solver.add(z3.Implies(s - q <= -1, whole * (s - q) <= -whole))

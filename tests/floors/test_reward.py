@@ -14,7 +14,6 @@ from surefoot.floors import RewardFloor, Terms
 NAN, INF = float("nan"), float("inf")
 
 REFUSED = [
-    ({"alpha": 0}, "alpha = 0 must"),
     ({"alpha": 1}, "alpha = 1 must"),
     ({"alpha": True}, "alpha = True must"),
     ({"alpha": -0.05}, "alpha = -0.05 must"),
@@ -24,9 +23,12 @@ REFUSED = [
     ({"alpha": "0.05"}, "alpha must be a number, got '0.05'"),
     ({"alpha": None}, "alpha must be a number, got None"),
     ({"alpha": 10**5000}, "alpha = <int of too many digits> is beyond"),
-    ({"default": 0}, "default = 0 must be > 0"),
-    ({"default": -0.0}, "default = -0.0 must be > 0"),
-    ({"default": -0.3}, "default = -0.3 must be > 0"),
+    ({"default": -0.3}, "default = -0.3 lies outside reward_range (0, 1)"),
+    ({"margin": -0.1}, "margin = -0.1 must be >= 0"),
+    ({"margin": NAN}, "margin must be finite"),
+    ({"margin": None}, "margin must be a number, got None"),
+    ({"max_slack": -1}, "max_slack = -1 must be >= 0"),
+    ({"max_slack": 1, "checkpoint": 7}, "max_slack = 1 and checkpoint = 7 do not go together"),
     ({"default": 1.01}, "default = 1.01 lies outside reward_range (0, 1)"),
     ({"default": Decimal("1e400")}, "default = Decimal('1E+400') lies outside"),
     (
@@ -70,7 +72,7 @@ def test_a_setting_that_cannot_be_kept_is_named(wrong, message):
 @pytest.mark.parametrize(
     ("default", "message"),
     [
-        (-0.01, "default = -0.01 must be >= 0 at each play"),
+        (-0.01, "default = -0.01 lies outside reward_range (0, 1)"),
         (1.5, "default = 1.5 lies outside reward_range (0, 1)"),
         (NAN, "default must be finite, got nan"),
         ("0.5", "default must be a number, got '0.5'"),

@@ -33,6 +33,7 @@ def test_each_amount_and_count_is_what_happened():
         "held": Decimal("1.25"),
         "reserve": Decimal(20),
         "slack": Decimal(16),
+        "forfeited": Decimal(0),
         "plays": 10,
         "default_plays": 4,
         "explorations": 6,

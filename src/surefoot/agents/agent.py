@@ -26,13 +26,13 @@ from surefoot.agents.uplift import Gain
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
 from surefoot.floors import (
     Books,
+    CostStatement,
     Floor,
     Statement,
     Terms,
     statement,
 )  # fmt: skip
 from surefoot.floors.protocol import check_floor
-from surefoot.floors.several_books import REWARD
 from surefoot.policies.base import Policy, counts_open, has, score_given
 
 
@@ -75,6 +75,9 @@ class Agent(Changing, Reporting):
         self.labels: tuple[Label, ...] = self.actions.arms
         """The arms, as the user named them."""
         check_floor(floor)
+        if getattr(floor, "costs", False):
+            self.binding = Binding(costs=True)
+            policy_checks.check_costs(policy, self.actions)
         policy_checks.check_agreement(policy, floor)
         self.policy = policy
         self.floor = floor
@@ -142,6 +145,10 @@ class Agent(Changing, Reporting):
         candidates = self.candidates(context, allowed)
         books = self.books
         first = books.plays.next_id
+        if first == 0:
+            self.check_explores()
+        if books.max_slack is not None:
+            books.forfeit()
         try:
             play = self.propose(context, candidates, terms)
             explores = play.index >= 0
@@ -158,6 +165,9 @@ class Agent(Changing, Reporting):
         if context is not None or candidates is not None or default is not None:
             self.tally.pick(self, context, candidates)
         return play
+
+    def check_explores(self) -> None:
+        """InvalidInput before the first play of an agent that could never explore."""
 
     def propose(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         """Decide a play whose arguments were checked; the policy takes its turn, no book moves."""
@@ -255,6 +265,8 @@ class Agent(Changing, Reporting):
     def learn(self, log: Any, arm: str = "arm", reward: str = "reward", context: Any = None) -> int:
         """Let the policy learn the plays of a log before the first play; returns how many.
 
+        Under a ``CostCeiling``, ``reward`` names the column of costs.
+
         The account is not moved: what a log paid is no reason to explore. ``log``, ``arm``,
         ``reward`` and ``context``: as ``UCB1.learn`` takes them, but that rewards are in the
         floor's range, and that the policy may be of your own: it learns each row by ``update``,
@@ -267,7 +279,11 @@ class Agent(Changing, Reporting):
                 "first, or give it to the policy of a fresh agent"
             )
         columns, policy = _logs.Columns(arm, reward, context), self.policy
-        return _logs.teach(policy, log, columns, self.floor.reward_range, self.policy_reward)
+        floor: Any = self.floor
+        if self.binding is None:
+            return _logs.teach(policy, log, columns, floor.reward_range, self.policy_reward)
+        learned = lambda cost: self.policy_reward(floor.to_books(cost))  # noqa: E731
+        return _logs.teach(policy, log, columns, floor.told_range, learned)
 
     def pause(self) -> None:
         """Play the default from now on; reports are still taken."""
@@ -297,8 +313,9 @@ class Agent(Changing, Reporting):
         return explain(play, measuring.gave(self, play).floor.asks_beyond, self._aside)
 
     @property
-    def account(self) -> Statement:
-        """The books as they stand, in exact decimals; of several floors see ``accounts``."""
+    def account(self) -> Statement | CostStatement:
+        """The books as they stand, in exact decimals, a ceiling's in costs; of several floors see
+        ``accounts``."""
         if self.books.several:
             raise InvalidInput(
                 f"this agent has several accounts: read agent.accounts[name], of "
@@ -307,12 +324,12 @@ class Agent(Changing, Reporting):
         return statement(self.books)
 
     @property
-    def accounts(self) -> dict[str, Statement]:
-        """The account of each floor by its name; a single one's is "reward"."""
+    def accounts(self) -> dict[str, Statement | CostStatement]:
+        """The account of each floor by its name; a single one's is "reward", or "cost"."""
         books: Any = self.books
         if books.several:
             return {name: statement(each) for name, each in books.guards.items()}
-        return {REWARD: statement(books)}
+        return {books.measure: statement(books)}
 
     def save(self, path: str | PathLike[str]) -> None:
         """Write the agent, pending plays included, as one JSON file; ``surefoot.load`` reads it.
@@ -412,7 +429,7 @@ class Agent(Changing, Reporting):
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
             available, held, pending, books.counters["unreported"], choice, ahead,
-            None, None, chance,
+            None, self.binding, chance,
         ))  # fmt: skip
         return play
 

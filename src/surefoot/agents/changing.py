@@ -30,10 +30,10 @@ class Changing:
         """Change the floor for the plays to come; each play keeps what it was decided with.
 
         ``floor``: its name, of an agent of several.
-        ``settings``: default, alpha, reward_range, against, target or checkpoint, as RewardFloor
-        takes them. Raises InvalidInput for what cannot change, and PlayConflict where it cannot now
-        (checkpoints): a mean-variance floor cannot, nor the range by which a policy for [0, 1] has
-        learned.
+        ``settings``: default, alpha, reward_range, against, target, checkpoint, margin or
+        max_slack, as RewardFloor takes them; a CostCeiling's in costs, with cost_range. Raises
+        InvalidInput for what cannot change, and PlayConflict where it cannot now (checkpoints): a
+        mean-variance floor cannot, nor the range by which a policy for [0, 1] has learned.
 
         >>> from surefoot import GenCB, RewardFloor, UCB1
         >>> agent = GenCB(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -42,12 +42,15 @@ class Changing:
         540000000
         """
         books = self._changeable(floor)
+        kept: Any = books.floor
+        measure = getattr(kept, "measure", "reward")
+        ends = f"{measure}_range"
         scaled = self.unit_rewards and (books.plays is self.books.plays or self.owed is not None)
-        if scaled and "reward_range" in settings:
-            learned = books.floor.reward_range
-            if exact_range(settings["reward_range"]) != learned:
+        if scaled and ends in settings:
+            learned = getattr(kept, ends)
+            if exact_range(settings[ends], ends, measure) != learned:
                 raise InvalidInput(
-                    f"reward_range = {shown(settings['reward_range'])} cannot change: "
+                    f"{ends} = {shown(settings[ends])} cannot change: "
                     f"{type(self.policy).__name__} has learned on the scale ({learned[0]}, "
                     f"{learned[1]}); start a new agent"
                 )

@@ -15,7 +15,7 @@ from surefoot.agents.holdout import share_of
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.propensity import CERTAIN, EXACT, of_default
 from surefoot.errors import InvalidInput
-from surefoot.floors import Floor, RewardFloor, State, Terms
+from surefoot.floors import Floor, GeneralFloor, State, Terms
 from surefoot.floors.several import Floors, as_floor
 from surefoot.policies.base import Policy
 
@@ -168,9 +168,15 @@ class GenCB(Agent):
 
     def change(self, floor: str | None = None, **settings: Any) -> None:
         """As ``Agent.change``; InvalidInput too for a floor under which ``fund`` cannot compare."""
-        if self.earned is not None and isinstance(self.floor, RewardFloor):
+        if self.earned is not None and isinstance(self.floor, GeneralFloor):
             check_fund(self.policy, self.floor.changed(**settings))  # else no file of it is loaded
         super().change(floor, **settings)
+
+    def check_explores(self) -> None:
+        """InvalidInput where the floor's numbers would never let a play explore."""
+        check = getattr(self.floor, "check_explores", None)  # a floor of your own may have none
+        if check is not None:
+            check()
 
     def _decide(self, context: Any, allowed: Sequence[int] | None, terms: Terms) -> Play:
         if not self.books.affords(terms):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from surefoot._exact import exact, first_few, shown
+from surefoot._exact import exact, first_few, negated, shown
 from surefoot.agents import open_plays
 from surefoot.agents.out_of_range import cut, warn
 from surefoot.agents.play import Binding, Choice, MeasuredPlay, Play, Reason, made
@@ -81,7 +81,7 @@ def update(
     books: SeveralBooks = agent.books  # type: ignore[assignment]
     number = agent._id(play)
     record = books.plays.get(number)
-    told = _told(books, cost, measures)
+    told = _told(books, number, cost, measures)
     learned: Any = None
     if base_rewards is not None or (agent.actions.semi_bandit and reward is not None):
         reward, learned = agent._super_arm(number, play, reward, base_rewards)
@@ -107,7 +107,7 @@ def update(
     return weightiest(outcomes.values())
 
 
-def _told(books: SeveralBooks, cost: Any, measures: Any) -> dict[str, Any]:
+def _told(books: SeveralBooks, number: int, cost: Any, measures: Any) -> dict[str, Any]:
     """The measures of a report by name, as the books of each take them."""
     if cost is not None:
         raise InvalidInput(
@@ -121,7 +121,11 @@ def _told(books: SeveralBooks, cost: Any, measures: Any) -> dict[str, Any]:
             f"measures = {shown(measures)}: the reward is the objective; give it as reward="
         )
     given = books.by_name(measures, "measures")
-    return {name: value for name, value in given.items() if value is not None}
+    told = {name: value for name, value in given.items() if value is not None}
+    for name, value in told.items():
+        if getattr(books.guards[name].floor, "costs", False):
+            told[name] = negated(value, f"{name} of play {number}")
+    return told
 
 
 def _learn(agent: Agent, number: int, reward: Any, learned: Any, told: dict[str, Any]) -> None:
@@ -174,7 +178,7 @@ def _scaled(agent: Agent, books: Books, value: Any) -> float:
     if agent.unit_rewards:
         return books.unit_reward(value)
     low, high = books.floor.reward_range
-    return float(min(max(exact(value, "measure"), low), high))
+    return float(books.as_told(min(max(exact(value, "measure"), low), high)))
 
 
 def note(agent: Agent, number: int, play: Play | int, outcomes: dict[str, Outcome]) -> None:

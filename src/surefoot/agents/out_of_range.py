@@ -13,28 +13,38 @@ from surefoot.floors.objective import Objective
 
 def warn(books: Books, number: int, reward: Any, outcome: Outcome, level: int = 3) -> None:
     """Say what became of a reward outside the range; the caller of the agent's caller is named."""
-    told = f"{books.measure} {shown(reward)}"
-    floor = books.floor
-    low, high = floor.reward_range
+    floor: Any = books.floor
     record = books.plays.get(number)
+    costs = getattr(floor, "costs", False)
+    kind = "cost" if costs else "reward"
+    said = f"{books.measure} {books.as_told(reward) if costs else shown(reward)}"
+    beyond, short = ("above", "below") if costs else ("below", "above")
     if not record.explores or record.state is State.FELL_BACK:
+        end = "lower" if costs else "upper"
         warnings.warn(
-            f"{told} of the default at play {number} is outside the interval "
-            "that it was declared to lie in: below it, it may break the floor, above it "
-            "counts as the upper end; declare a wider one",
+            f"{said} of the default at play {number} is outside the interval "
+            f"that it was declared to lie in: {beyond} it, it may break the "
+            f"{'ceiling' if costs else 'floor'}, {short} it "
+            f"counts as the {end} end; declare a wider one",
             RewardOutOfRange,
             stacklevel=level,
         )
         return
+    low, high = floor.told_range if costs else floor.reward_range
+    worst, best = (high, low) if costs else (low, high)
+    names = ("c_max", "c_min") if costs else ("r_min", "r_max")
     if outcome is Outcome.CAPPED:
-        meaning = f"is above r_max = {high}: it counts as that until acknowledge(play)"
+        meaning = f"is {short} {names[1]} = {best}: it counts as that until acknowledge(play)"
     elif books.promise_void:
         meaning = f"is outside ({low}, {high}): it is booked, and nothing is promised any more"
     else:
-        meaning = f"is below r_min = {low}: it is booked as it is, and may break the floor"
+        meaning = (
+            f"is {beyond} {names[0]} = {worst}: it is booked as it is, and may break the "
+            f"{'ceiling' if costs else 'floor'}"
+        )
     warnings.warn(
-        f"{told} of play {number} {meaning}; rewards on another scale need "
-        f"{type(floor).__name__}(..., reward_range=(low, high))",
+        f"{said} of play {number} {meaning}; {kind}s on another scale need "
+        f"{type(floor).__name__}(..., {kind}_range=(low, high))",
         RewardOutOfRange,
         stacklevel=level,
     )

@@ -7,6 +7,7 @@ from typing import Any
 from surefoot._types import Default, Number, Seed
 from surefoot.agents.gencb import GenCB
 from surefoot.floors import MeanVarianceFloor, RewardFloor
+from surefoot.floors.reward import checked_alpha
 from surefoot.oracles import as_oracle
 from surefoot.policies import C2UCB, MVUCB, UCB1, LinUCB
 
@@ -29,7 +30,9 @@ def gencb_cmab(n_arms: int, default: Default, alpha: Number, seed: Seed = None) 
     Holds when: as ``GenCB``; regret O(H ln T) plus a constant needs mu0 < mu_*. Does not hold
     when: the default is the best arm: regret is then linear (``GenCB`` lets it compete).
     """
-    return GenCB(UCB1(n_arms), RewardFloor(default, alpha), seed, default_competes=False)
+    return GenCB(
+        UCB1(n_arms), RewardFloor(default, checked_alpha(alpha)), seed, default_competes=False
+    )
 
 
 def gencb_clb(
@@ -52,7 +55,12 @@ def gencb_clb(
     mu0 < mu_*. Does not hold when: the default is the best arm: regret is then linear (``GenCB``
     lets it compete).
     """
-    return GenCB(LinUCB(arms, **options), RewardFloor(default, alpha), seed, default_competes=False)
+    return GenCB(
+        LinUCB(arms, **options),
+        RewardFloor(default, checked_alpha(alpha)),
+        seed,
+        default_competes=False,
+    )
 
 
 def gencb_cccb(
@@ -82,7 +90,9 @@ def gencb_cccb(
     """
     policy = C2UCB(base_arms, oracle, **options)
     most = as_oracle(oracle, policy.n_arms).size[1]
-    return GenCB(policy, RewardFloor(default, alpha, (0, most)), seed, default_competes=False)
+    return GenCB(
+        policy, RewardFloor(default, checked_alpha(alpha), (0, most)), seed, default_competes=False
+    )
 
 
 def mv_cucb(n_arms: int, default: Default, alpha: Number, rho: Number, seed: Seed = None) -> GenCB:

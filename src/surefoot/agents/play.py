@@ -134,10 +134,10 @@ made: Any = tuple.__new__
 """Builds a named tuple from all its fields in half the time of its own constructor."""
 
 
-def unpaid(play: Any, arm: Any) -> InvalidInput:
+def unpaid(play: Any, arm: Any, measure: str = "reward") -> InvalidInput:
     """The error for an exploration that is reported without its reward."""
     return InvalidInput(
-        f"play {play} explored arm {shown(arm)}: pass its reward, or report that there is none "
+        f"play {play} explored arm {shown(arm)}: pass its {measure}, or report that there is none "
         "with expire, void or fall_back"
     )
 
@@ -148,7 +148,7 @@ def check_unpaid(play: Play, learner: str | None) -> None:
     ``learner``: the name of an agent that learns it from each default play, or None.
     """
     if not play.is_default:
-        raise unpaid(play.id, play.arm)
+        raise unpaid(play.id, play.arm, "cost" if _costs(play) else "reward")
     if learner is not None:
         raise InvalidInput(
             f"reward of play {play.id} is missing: {learner} learns what its default pays; report "
@@ -185,8 +185,9 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
             because = f"is the default because {_too_little(play, slack, asks_beyond)}"
         case Reason.FUNDING:
             because = (
-                f"explores {_arm(play.choice)} because slack is scarce and this arm has paid more "
-                f"than the default: {_enough(play, slack)}"
+                f"explores {_arm(play.choice)} because slack is scarce and this arm has "
+                f"{'cost less' if _costs(play) else 'paid more'} than the default: "
+                f"{_enough(play, slack)}"
             )
         case Reason.SLACK_OK:
             because = f"explores {_arm(play.choice)}: {_enough(play, slack)}"
@@ -202,13 +203,15 @@ def _too_little(play: Play, slack: str, asks_beyond: str) -> str:
             f"with {_arm(play.choice)}, the lower confidence bounds prove "
             f"{short(play.amount(-margin))} less mean reward than the floor asks"
         )
-    missing = play.terms.hold - play.available - play.ahead
+    missing, could = play.terms.hold - play.available - play.ahead, "could lose"
+    if _costs(play):
+        could = "could cost"
     if missing <= 0 and not asks_beyond:  # of a live agent: its account knew better
-        return f"an exploration could lose {_loss(play)} and {slack}, which was spent meanwhile"
+        return f"an exploration {could} {_loss(play)} and {slack}, which was spent meanwhile"
     if missing <= 0:
-        return f"an exploration could lose {_loss(play)} and {slack}, but {asks_beyond}"
+        return f"an exploration {could} {_loss(play)} and {slack}, but {asks_beyond}"
     return (
-        f"an exploration could lose {_loss(play)} and {slack}, "
+        f"an exploration {could} {_loss(play)} and {slack}, "
         f"{short(play.amount(missing))} too little"
     )
 
@@ -221,7 +224,8 @@ def _enough(play: Play, slack: str) -> str:
             "than the floor asks"
         )
     left = short(play.worst_case)
-    return f"it can lose {_loss(play)} and {slack}, so at worst {left} is left"
+    can = "may cost" if _costs(play) else "can lose"
+    return f"it {can} {_loss(play)} and {slack}, so at worst {left} is left"
 
 
 def _arm(choice: Choice | None) -> str:
@@ -239,7 +243,18 @@ def _beaten(choice: Choice | None) -> str:
 
 
 def _loss(play: Play) -> str:
-    return short(play.amount(play.terms.hold))
+    """What an exploration may lose, or cost: c_max, where that is above what is allowed."""
+    hold, floor = play.terms.hold, play.terms.floor
+    if not _costs(play):
+        return short(play.amount(hold))
+    most, allowed = short(play.amount(hold - floor)), short(play.amount(-floor))
+    if not hold:
+        return f"no more than the {allowed} it is allowed"
+    return f"{most}, {short(play.amount(hold))} above the {allowed} it is allowed,"
+
+
+def _costs(play: Play) -> bool:
+    return play.binding is not None and play.binding.costs
 
 
 def _waiting(play: Play) -> str:

@@ -10,6 +10,7 @@ import numpy as np
 
 from surefoot._exact import shown
 from surefoot._types import Seed
+from surefoot.agents.actions import Actions
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor
 from surefoot.policies import MVUCB
@@ -81,6 +82,15 @@ def check_agreement(policy: Policy, floor: Floor) -> None:
         raise InvalidInput(
             f"reward_range = {ours} of the policy and reward_range = {theirs} of the floor must "
             "agree"
+        )
+
+
+def check_costs(policy: Policy, actions: Actions) -> None:
+    """InvalidInput for a policy that could not learn under a ceiling on costs."""
+    if actions.semi_bandit:
+        raise InvalidInput(
+            f"{type(policy).__name__} learns from base_rewards, and under a single CostCeiling a "
+            "play is reported by its cost alone; give a RewardFloor, or a policy of single arms"
         )
 
 

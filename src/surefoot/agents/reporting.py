@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 import numpy as np
 
-from surefoot._exact import exact, shown
+from surefoot._exact import exact, negated, shown
 from surefoot._types import Number
 from surefoot.agents import measuring, open_plays
 from surefoot.agents.evidence import Evidence
@@ -79,7 +79,7 @@ class Reporting(Evidence):
         if cost is not None or measures is not None or self.binding is not None:
             if self.books.several:
                 return measuring.update(agent, play, reward, base_rewards, cost, measures)
-            self._refuse(cost, measures)
+            reward = self._told_of_one(play, reward, base_rewards, cost, measures)
         number: Any = play.id if type(play) is Play else None
         waiting, tally = self.open_plays.get(number), self.tally
         if waiting is None or waiting[0] is not play:  # rare: an id, or an equal play
@@ -138,17 +138,28 @@ class Reporting(Evidence):
         if self.earned is not None:
             self.earned.booked(given.index, books, number)
 
-    def _refuse(self, cost: Any, measures: Any) -> None:
-        """InvalidInput for what is told to agents of other floors."""
+    def _told_of_one(
+        self, play: Any, reward: Any, base_rewards: Any, cost: Any, measures: Any
+    ) -> Any:
+        """What the books of one floor take as the reward; InvalidInput for what others are told."""
+        kind, costs = type(self.floor).__name__, self.binding is not None
         if measures is not None:
             raise InvalidInput(
                 f"measures = {shown(measures)} are told to an agent of several floors, and this "
-                "one has one; give reward"
+                f"one has one; give {'cost' if costs else 'reward'}"
             )
-        raise InvalidInput(
-            f"cost = {shown(cost)} is told to an agent under a CostCeiling, and this one has a "
-            f"{type(self.floor).__name__}; give reward"
-        )
+        if not costs:
+            raise InvalidInput(
+                f"cost = {shown(cost)} is told to an agent under a CostCeiling, and this one has a "
+                f"{kind}; give reward"
+            )
+        for name, given in {"reward": reward, "base_rewards": base_rewards}.items():
+            if given is not None:
+                raise InvalidInput(
+                    f"{name} = {shown(given)}: under a single {kind} a play is reported by its "
+                    "cost; give cost, and no more"
+                )
+        return None if cost is None else negated(cost, f"cost of play {self._id(play)}")
 
     def _super_arm(
         self, number: int, play: Play | int, reward: Any, base_rewards: Any

@@ -25,7 +25,15 @@ from surefoot.agents.plain import Plain
 from surefoot.agents.play import Binding, Choice, MeasuredPlay, Play, Reason
 from surefoot.agents.tally import Tally
 from surefoot.errors import DamagedFile, InvalidInput, StoreUnavailable
-from surefoot.floors import Floor, Floors, MeanVarianceFloor, Outcome, RewardFloor, Terms
+from surefoot.floors import (
+    CostCeiling,
+    Floor,
+    Floors,
+    MeanVarianceFloor,
+    Outcome,
+    RewardFloor,
+    Terms,
+)
 from surefoot.kernels.policy import POLICIES
 from surefoot.oracles.base import Structure
 from surefoot.policies.base import Policy, arms_of, has
@@ -38,7 +46,8 @@ _ORACLES: dict[str, type[Structure]] = {
     if isinstance(one, type) and issubclass(one, Structure)
 }
 # Of ours alone: a floor of one's own is read by its class, which ``load`` is given.
-FLOORS: dict[str, type[RewardFloor | MeanVarianceFloor]] = {
+FLOORS: dict[str, type[RewardFloor | CostCeiling | MeanVarianceFloor]] = {
+    "CostCeiling": CostCeiling,
     "RewardFloor": RewardFloor,
     "MeanVarianceFloor": MeanVarianceFloor,
 }
@@ -395,7 +404,7 @@ def _unrow(row: JsonObject) -> Play:
     fields, outcomes = dict(row), row.get("outcomes")
     fields.pop("outcomes", None)
     choice = None if row["choice"] is None else Choice(*from_json(row["choice"]))
-    terms, reason, arm = Terms(*row["terms"]), Reason(row["reason"]), from_json(row["arm"])
+    terms, reason, arm = Terms.of(row["terms"]), Reason(row["reason"]), from_json(row["arm"])
     fields |= {"arm": arm, "terms": terms, "reason": reason, "choice": choice}
     if "binding" in row:
         fields["binding"] = Binding(*row["binding"])

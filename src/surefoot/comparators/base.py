@@ -18,6 +18,7 @@ from surefoot.agents.play import Choice, Play, Reason
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor, RewardFloor, Terms
 from surefoot.floors.interval import Interval
+from surefoot.floors.reward import checked_alpha, checked_default
 from surefoot.oracles.base import whole
 from surefoot.policies.base import Policy
 from surefoot.policies.options import unflat
@@ -50,6 +51,8 @@ class Comparator(Agent):
                 "floor; several are for GenCB(policy, {'quality': floor, ...}), or Plain to measure"
             )
         exact(default, "default")  # one number: no interval, which a floor would take
+        checked_alpha(alpha)  # what it proves is of a default that earns, and a share of it
+        checked_default(default, exact_range(reward_range))
         super().__init__(policy, RewardFloor(default, alpha, reward_range), seed)
 
     @classmethod
@@ -144,6 +147,7 @@ class UnknownDefault(Comparator):
     def __init__(
         self, policy: Policy, default_range: Any, alpha: Number, reward_range: Any, seed: Seed
     ) -> None:
+        checked_alpha(alpha)
         paid = _paid_within(default_range, reward_range)
         Agent.__init__(self, policy, RewardFloor(paid, alpha, reward_range), seed)
 

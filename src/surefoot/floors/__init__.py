@@ -1,7 +1,9 @@
 """Floors: what must hold, and the books that keep it."""
 
 from surefoot.floors.books import Books
+from surefoot.floors.ceiling import CostCeiling
 from surefoot.floors.events import Outcome, State, Terms
+from surefoot.floors.general import GeneralFloor
 from surefoot.floors.linear import LinearFloor
 from surefoot.floors.mean_variance import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount
@@ -11,13 +13,16 @@ from surefoot.floors.reward import RewardFloor
 from surefoot.floors.reward_books import Account, RewardBooks
 from surefoot.floors.several import Floors
 from surefoot.floors.several_books import SeveralBooks
-from surefoot.floors.statement import Statement, statement
+from surefoot.floors.statement import CostStatement, Statement, statement
 
 __all__ = [
     "Account",
     "Books",
+    "CostCeiling",
+    "CostStatement",
     "Floor",
     "Floors",
+    "GeneralFloor",
     "LinearFloor",
     "MeanVarianceAccount",
     "MeanVarianceBooks",

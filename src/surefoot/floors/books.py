@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, ClassVar, Self
 
-from surefoot._exact import share
+from surefoot._exact import negated, share
 from surefoot._types import JsonObject, Number
 from surefoot.floors.events import (
     ACKNOWLEDGE,
@@ -76,6 +76,10 @@ class Books:
     voided, expired = _Counter(), _Counter()
     breaches, capped, mismatches = _Counter(), _Counter(), _Counter()
 
+    max_slack: int | None = None
+    """The most slack that a decision may find, in units; None: there is no most."""
+    forfeited: int = 0
+    """What was above it, all in all, in units."""
     caps: ClassVar[bool]
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
     several: ClassVar[bool] = False
@@ -115,6 +119,10 @@ class Books:
     def affords(self, terms: Terms) -> bool:
         """The gate: whether an exploration at these terms may be decided."""
         return self.account.affords(terms.hold)
+
+    def forfeit(self) -> None:
+        """Give up what is above ``max_slack``; asked at a decision, before the gate, and nowhere
+        else: it is what may lower the account, beside deciding, leasing and withdrawing."""
 
     def ahead(self, terms: Terms) -> int:
         """What the gate counts in besides what is available; in units."""
@@ -211,8 +219,13 @@ class Books:
         low, high = self.range_of(play)
         move = self.step(record, report, units, low, high, self.caps)
         if move.outcome is None:
-            raise conflict(play, record, report, reward, self.measure)
+            raise conflict(play, record, report, self.as_told(reward), self.measure)
         return move
+
+    def as_told(self, reward: Any) -> Any:
+        """A reward as it was told: a cost is what the books take the negative of."""
+        costs = reward is not None and getattr(self.floor, "costs", False)
+        return negated(reward, self.measure) if costs else reward
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""

@@ -14,9 +14,10 @@ the sum of its plays at every moment.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 
 class State(StrEnum):
@@ -84,8 +85,8 @@ class Terms(NamedTuple):
     """What one play is worth to the books, fixed when it is decided; integers of the unit.
 
     A default play counts as ``value``. Where the default is only known to lie in an interval, that
-    is l until its reward x is known, and then x, but no more than u; each unit above l adds
-    ``lost/whole`` to what it posts: alpha against the default's own draws, 1 against a fixed level.
+    is l until its reward x is known, and then x, but no more than u. Such a play then posts what it
+    gives up, ``e(x) = (lost*|x| + extra) / whole``, or x - f against a fixed level.
     """
 
     value: int
@@ -100,6 +101,23 @@ class Terms(NamedTuple):
     """The u of an interval; None for a default of known value."""
     lost: int = 0
     whole: int = 1
+    extra: int = 0
+    """The margin, in parts of ``whole``."""
+    fixed: bool = False
+    """Whether an interval's plays are held against a level, not against the default's draws."""
+
+    @classmethod
+    def of(cls, row: Sequence[Any]) -> Terms:
+        """Terms as they were written down.
+
+        Rows of seven are of releases that had no margin and wrote a fixed level as a share of one.
+
+        >>> Terms.of([40, 30, 30, 10, 60, 1, 1]).fixed
+        True
+        """
+        fixed = len(row) == 7 and row[4] is not None and row[5] == row[6]
+        terms: Terms = cls._make((*row, 0, fixed) if len(row) == 7 else row)
+        return terms
 
     def paid(self, reward: int | None) -> tuple[int, int]:
         """What a default play that paid ``reward`` posts, and what it had to earn.
@@ -109,15 +127,26 @@ class Terms(NamedTuple):
         >>> Terms(40, 30, 30, 20, high=60, lost=1, whole=2).paid(50)
         (25, 25)
         """
-        if self.high is None:
+        low, high = self.value, self.high
+        if high is None:
             return self.deposit, self.floor
-        counted = self.value if reward is None else min(reward, self.high)
-        above = self.lost * counted // self.whole - self.lost * self.value // self.whole
-        return self.deposit + above, counted - self.deposit - above
+        if reward is None:
+            return self.deposit, low - self.deposit
+        counted = min(reward, high)
+        if self.fixed:
+            return counted - self.floor, self.floor
+        # Outside l..u no more is given up than at the nearer end.
+        posted = min(self.given_up(reward), self.given_up(max(counted, low)))
+        return posted, counted - posted
+
+    def given_up(self, reward: int) -> int:
+        """e of a draw, rounded down; below an interval from l >= 0 its line goes on."""
+        size = reward if self.value >= 0 else abs(reward)
+        return (self.lost * size + self.extra) // self.whole
 
     def __repr__(self) -> str:
-        shown_fields = self._fields[: 4 if self.high is None else None]
-        return f"Terms({', '.join(f'{name}={getattr(self, name)}' for name in shown_fields)})"
+        cut = 4 if self.high is None else None if self.extra or self.fixed else 7
+        return f"Terms({', '.join(f'{name}={getattr(self, name)}' for name in self._fields[:cut])})"
 
 
 @dataclass(slots=True)

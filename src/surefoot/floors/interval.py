@@ -1,17 +1,19 @@
 """Interval defaults: a default that pays at random, surely within l..u, and counts as what it paid.
 
-Two promises can be made of it, with ``lost/whole`` = alpha and the floor f of a play:
+Two promises can be made of it, with e(x) = alpha*|x| + margin and the floor f of a play:
 
-- against "realised", the default's own draws: f = (1-alpha)*u, since an exploration may stand in
-  for a draw of u. A default play of reward x asks (1-alpha)*x and earns x: it posts alpha*x, and
-  alpha*l while x is not known.
-- against "fixed", a level g: f = (1-alpha)*g for every play. A default play posts x - f, and l - f
+- against "realised", the default's own draws: f = u - e(u), since an exploration may stand in for
+  a draw of u, and x - e(x) rises with x (for alpha >= 1: up to 0). A default play of reward x asks
+  x - e(x) and earns x: it posts e(x), and the least of e over l..u while x is not known.
+- against "fixed", a level g: f = g - e(g) for every play. A default play posts x - f, and l - f
   while x is not known: never a loss only if l >= f.
 
 Source: Du, Wang, Huang 2021, footnote 1, which only says that the right-hand side changes; both
 readings are ours. What x does when it breaks its interval is ours too: below l it counts as it is,
-above u as u, for good. Both err on the safe side, and both are breaches: below l more was spent
-than was there, above u an exploration may have stood in for more than it was asked.
+above u as u, for good, and it posts no more than the nearer end would (below l >= 0, where e is a
+line, less: the line goes on). Both err on the safe side,
+and both are breaches: below l more was spent than was there, above u an exploration may have stood
+in for more than it was asked. Draws are those that the books read, rounded down.
 """
 
 from __future__ import annotations
@@ -21,7 +23,6 @@ from typing import Any
 
 from surefoot._exact import Unit, exact, one_of, shown
 from surefoot.errors import InvalidInput
-from surefoot.floors.events import Terms
 
 AGAINST = ("realised", "fixed")
 
@@ -34,20 +35,19 @@ def is_interval(default: Any) -> bool:
     return isinstance(default, tuple | list)
 
 
-def checked_interval(default: Any, reward_range: Interval) -> Interval:
-    """The exact ends of an interval default, if 0 <= l <= u within the range.
+def checked_interval(default: Any, bounds: Interval, what: str = "reward_range") -> Interval:
+    """The exact ends of an interval default, if l <= u within the bounds, which are of ``what``.
 
-    >>> checked_interval((0.5, 1), (Decimal(-1), Decimal(1)))
-    (Decimal('0.5'), Decimal('1'))
+    >>> checked_interval((-0.5, 1), (Decimal(-1), Decimal(1)))
+    (Decimal('-0.5'), Decimal('1'))
     """
     if len(default) != 2:
         raise InvalidInput(f"default = {shown(default)} must be one number, or a pair (l, u)")
     low, high = exact(default[0], "default l"), exact(default[1], "default u")
-    r_min, r_max = reward_range
-    if not (0 <= low <= high and r_min <= low and high <= r_max):
+    if not bounds[0] <= low <= high <= bounds[1]:
         raise InvalidInput(
-            f"default = {shown(default)} must have 0 <= l <= u within reward_range "
-            f"({r_min}, {r_max}); shift the rewards, or correct the interval"
+            f"default = {shown(default)} must have l <= u within {what} ({bounds[0]}, "
+            f"{bounds[1]}); correct the interval, or widen the range"
         )
     return low, high
 
@@ -62,28 +62,21 @@ def checked_against(against: Any, target: Any) -> Decimal | None:
             f"target = {shown(target)} is the level of a promise against='fixed'; "
             f"against={against!r} has none"
         )
-    level = exact(target, "target")
-    if level <= 0:
-        raise InvalidInput(f"target = {shown(target)} must be > 0; without it u is the level")
-    return level
+    return exact(target, "target")
 
 
-def terms_realised(
-    unit: Unit, share: tuple[int, int], default: Interval, floor: int, hold: int
-) -> Terms:
-    """What a play is worth against the default's own draws; ``share`` is alpha as a fraction."""
-    low, high = map(unit.floor, default)
-    lost, whole = share
-    return Terms(low, floor, hold, lost * low // whole, high, lost, whole)
+def least_given_up(unit: Unit, default: Interval, share: tuple[int, int, int]) -> int:
+    """The least of e over an interval, in units, rounded down: what any draw of it gives up.
 
+    ``share``: lost, whole and extra of ``Terms``.
 
-def terms_fixed(unit: Unit, default: Interval, level: Decimal, floor: int, hold: int) -> Terms:
-    """What a play is worth against a level, whose (1-alpha)-th part is ``floor`` units."""
-    low, high = map(unit.floor, default)
-    if low < floor:
-        raise InvalidInput(
-            f"default = ({default[0]}, {default[1]}) against a fixed level needs l >= (1-alpha)*g: "
-            f"l = {unit.decimal(low)} < {unit.decimal(floor)} with g = {level}, so even the "
-            "default could break the promise; take a lower target, or against='realised'"
-        )
-    return Terms(low, floor, hold, low - floor, high, 1, 1)
+    >>> unit = Unit(1)
+    >>> [least_given_up(unit, (Decimal(l), Decimal(4)), (1, 2, 6)) for l in (2, -2)]
+    [13, 3]
+    """
+    lost, whole, extra = share
+    low, high = default
+    if low >= 0:
+        return (lost * unit.floor(low) + extra) // whole
+    p, q = unit.ratio(min(high, Decimal(0)))
+    return (extra * q - lost * p) // (whole * q)

@@ -8,7 +8,7 @@ from decimal import Decimal
 from types import MemberDescriptorType
 from typing import Any, ClassVar, Self
 
-from surefoot._exact import Unit, exact, exact_range, finest_places, fits, reach, shown
+from surefoot._exact import Unit, exact, exact_range, finest_places, fits, negated, reach, shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
@@ -65,6 +65,12 @@ class LinearFloor(Fixed):
     rho: ClassVar[Decimal | None] = None
     even: ClassVar[float | None] = None
     asks_beyond: ClassVar[str] = ""
+    costs: ClassVar[bool] = False
+    """Whether its users speak of costs, which the books keep as negative rewards."""
+    measure: ClassVar[str] = "reward"
+    """What it guards, in a word; the name of its account where it is the only floor."""
+    max_slack: Decimal | None = None
+    """The most slack that is kept at a decision; None: all."""
 
     def __init__(
         self,
@@ -82,19 +88,45 @@ class LinearFloor(Fixed):
         self.unit = Unit(self.places)
         low, high = self.reward_range
         if not self.unit.floor(low) < self.unit.floor(high):
+            low, high = self.told_range
             raise InvalidInput(
-                f"reward_range = ({low}, {high}) spans no whole unit of the books, "
+                f"{self.measure}_range = ({low}, {high}) spans no whole unit of the books, "
                 f"10**{-self.places}; pass more places"
             )
 
     def _places(self, places: int | None) -> int:
         if places is None:
-            return finest_places(reach(*self.reward_range), self.reserve)
+            return finest_places(self._reach(), self.reserve)
         if type(places) is not int or not -100 <= places <= 100:
             raise InvalidInput(
                 f"places = {shown(places)} must be an int in -100..100; 9 counts billionths"
             )
         return places
+
+    @property
+    def worth(self) -> Any:
+        """The constant default as the books count it: its reward, or minus its cost."""
+        return self.default
+
+    @property
+    def told_range(self) -> tuple[Decimal, Decimal]:
+        """Bounds of what is told: of rewards, or of costs."""
+        given: tuple[Decimal, Decimal] = self.to_books(self.reward_range)
+        return given
+
+    def to_books(self, value: Any) -> Any:
+        """An exact amount as the books count it, and back: a cost is minus that reward.
+
+        A pair keeps its ends in order; None stays None.
+        """
+        if not self.costs or value is None:
+            return value
+        if isinstance(value, tuple):
+            return tuple(negated(end, self.measure) for end in reversed(value))
+        return negated(value, self.measure)
+
+    def check_explores(self) -> None:
+        """InvalidInput where no play could ever explore; a class of your own may know when."""
 
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth; ``default`` is its own."""
@@ -137,7 +169,11 @@ class LinearFloor(Fixed):
     @property
     def fits_int64(self) -> bool:
         """Whether 10**9 plays fit the compiled engine's and the database's 64-bit integers."""
-        return fits(reach(*self.reward_range), self.reserve, self.places)
+        return fits(self._reach(), self.reserve, self.places)
+
+    def _reach(self) -> Decimal:
+        """The most that a play can move a sum of the books by."""
+        return reach(*self.reward_range)
 
     def open(self, keep: int = 100_000) -> RewardBooks:
         """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""

@@ -144,7 +144,7 @@ def _rows(records: Mapping[int, Record]) -> list[list[Any]]:
 
 def _records(rows: list[list[Any]]) -> dict[int, Record]:
     return {
-        play: Record(explores, Terms(*terms), State(state), reward)
+        play: Record(explores, Terms.of(terms), State(state), reward)
         for play, explores, *terms, state, reward in rows
     }
 

@@ -28,6 +28,7 @@ from surefoot.floors.events import Move, Terms
 
 if TYPE_CHECKING:
     from surefoot.floors.linear import LinearFloor
+    from surefoot.floors.plays import Plays
 
 
 @dataclass(slots=True)
@@ -94,6 +95,27 @@ class RewardBooks(Books):
     _own_terms: Terms | None = None
     """Those of the floor's constant default, once they were asked for."""
 
+    def __init__(self, floor: LinearFloor, account: Account, plays: Plays) -> None:
+        super().__init__(floor, account, plays)
+        self.measure = floor.measure
+        self._limit()
+
+    def _limit(self) -> None:
+        limit = self.floor.max_slack
+        self.max_slack = None if limit is None else self.floor.unit.floor(limit)
+
+    def least(self) -> int:
+        """The least that is available, over all that the default may be worth."""
+        return self.account.available
+
+    def forfeit(self) -> None:
+        """Give up what is above ``max_slack``."""
+        assert self.max_slack is not None
+        over = self.least() - self.max_slack
+        if over > 0:
+            self.account.posted -= over  # first: an interrupt may book too little
+            self.forfeited += over
+
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth."""
         if default is not None:
@@ -131,15 +153,16 @@ class RewardBooks(Books):
     def change(self, **settings: Any) -> None:
         """Change the floor for the plays to come; each play keeps what it was decided with.
 
-        ``settings``: default, alpha, reward_range, against, target, checkpoint of ``RewardFloor``.
-        Raises InvalidInput for any other, or a value it refuses. To or from a checkpoint, or under
-        one: PlayConflict while plays are open, or while more is spent than there is.
+        ``settings``: those of the floor's own class but for reserve and places. Raises InvalidInput
+        for any other, or a value it refuses. To or from a checkpoint, or under one: PlayConflict
+        while plays are open, or while more is spent than there is.
         """
         floor = self.floor.changed(**settings)
         if self.floor.checkpoint is not None or floor.checkpoint is not None:
             self._check_nothing_ahead()
         low, high = map(floor.unit.floor, floor.reward_range)
         self.floor, self._usual_terms, self._own_terms = floor, None, None
+        self._limit()
         if (low, high) != (self.low, self.high):
             if self.ranges[-1][0] == self.plays.next_id:
                 del self.ranges[-1]
@@ -185,12 +208,14 @@ class RewardBooks(Books):
 
     def snapshot(self) -> JsonObject:
         """JSON-able state."""
-        return {**super().snapshot(), "ranges": [list(each) for each in self.ranges]}
+        gone = {"forfeited": self.forfeited} if self.forfeited else {}
+        return {**super().snapshot(), "ranges": [list(each) for each in self.ranges], **gone}
 
     @classmethod
     def restored(cls, floor: Any, state: JsonObject) -> Self:
         """The inverse of ``snapshot``."""
         books = super().restored(floor, state)
+        books.forfeited = state.get("forfeited", 0)
         if "ranges" in state:  # files older than changes have none
             books.ranges = [(first, low, high) for first, low, high in state["ranges"]]
             if not books.ranges or books.ranges[-1][1:] != (books.low, books.high):
@@ -217,7 +242,7 @@ def _positive(amount: Number) -> Any:
 
 def _checked(terms: Terms, floor: Any) -> Terms:
     """What a floor says a play is worth, which may be a user's own code, if books can be kept."""
-    whole = type(terms) is Terms and all(type(x) is int for x in terms if x is not None)
+    whole = type(terms) is Terms and all(type(x) is int for x in terms[:8] if x is not None)
     if not whole or None in terms[:4] or terms.hold < 0:
         raise InvalidInput(
             f"{type(floor).__name__}.terms returned {shown(terms)}; it returns Terms in whole "

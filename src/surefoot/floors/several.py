@@ -131,6 +131,16 @@ class Floors:
         guards = {name: floor.open(keep) for name, floor in self.floors.items()}
         return SeveralBooks(self, guards, guards.get(REWARD) or self.objective.open(keep))
 
+    def check_explores(self) -> None:
+        """InvalidInput where one of the floors would never let a play explore."""
+        for name, floor in self.floors.items():
+            check = getattr(floor, "check_explores", None)
+            try:
+                if check is not None:
+                    check()
+            except InvalidInput as error:
+                raise InvalidInput(f"{name!r}: {error}") from None
+
     def replaced(self, name: str, floor: Floor) -> Floors:
         """The same floors but for one."""
         given: Any = {}

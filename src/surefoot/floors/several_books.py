@@ -91,6 +91,18 @@ class SeveralBooks(Books):
         """By what the amounts of each floor are multiplied to be of one unit."""
         self._own_terms: SeveralTerms | None = None
 
+    @property
+    def max_slack(self) -> int | None:  # type: ignore[override]
+        """Whether an account forfeits what is above its most: 0 if one does."""
+        kept = [books.max_slack for books in self.all]
+        return None if all(most is None for most in kept) else 0
+
+    def forfeit(self) -> None:
+        """Let each account give up what is above its own most."""
+        for books in self.all:
+            if books.max_slack is not None:
+                books.forfeit()
+
     def terms(self, default: Any = None) -> SeveralTerms:
         """What the next play is worth; ``default``: its own values, by name."""
         if default is None:

@@ -10,13 +10,15 @@ from typing import Any
 from surefoot._exact import shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput, PlayConflict
-from surefoot.floors.reward import CHANGEABLE
+from surefoot.floors import RewardFloor
 from surefoot.live.configuration import SETTINGS, Settings, check_floor, written_floor
 from surefoot.live.engine import Engine
 from surefoot.live.play import sealed
 from surefoot.live.store import Tx
 
-_MAY_CHANGE = (*(name for name in CHANGEABLE if name != "checkpoint"), *SETTINGS)
+_OF_FLOOR = {*RewardFloor.changeable()}
+_NOT_YET = ("checkpoint", "margin", "max_slack")
+_MAY_CHANGE = (*(name for name in RewardFloor.changeable() if name not in _NOT_YET), *SETTINGS)
 
 
 def set_paused(tx: Tx, engine: Engine, paused: bool) -> None:
@@ -30,7 +32,7 @@ def split(settings: dict[str, Any]) -> tuple[dict[str, Any], dict[str, Any]]:
     own = {name: settings[name] for name in SETTINGS if name in settings}
     given = Settings.of(**own)._asdict()
     floor = {name: value for name, value in settings.items() if name not in own}
-    for name in floor.keys() - {*CHANGEABLE}:
+    for name in floor.keys() - _OF_FLOOR:
         raise InvalidInput(
             f"{name} = {shown(floor[name])} cannot change while the experiment goes on: it "
             f"takes {', '.join(_MAY_CHANGE)}; a reserve is added or withdrawn"

@@ -478,7 +478,7 @@ class Engine:
         account.reserve, account.posted, account.held = row.reserve, row.posted, row.held
         posted = row.posted if self.degraded else fold.posted
         earned = books.floor.unit.decimal(posted + books.required)
-        return dataclasses.replace(statement(books), earned=earned)
+        return dataclasses.replace(statement(books), earned=earned)  # type: ignore[return-value, arg-type]
 
     def config(self, tx: Tx) -> JsonObject:
         """The configuration in force."""

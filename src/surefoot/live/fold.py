@@ -21,7 +21,6 @@ from surefoot.agents.faults import DEFAULT
 from surefoot.errors import StoreUnavailable, SurefootError
 from surefoot.floors import Account, RewardBooks, RewardFloor, Terms
 from surefoot.floors.events import Counts, counts_of
-from surefoot.floors.reward import CHANGEABLE
 from surefoot.kernels import KernelPolicy
 from surefoot.live.configuration import (
     WORST,
@@ -296,7 +295,7 @@ class Fold:
     def _configure(self, payload: JsonObject, done: bool) -> None:
         if not done:
             floor = RewardFloor.from_config(payload["config"]["floor"])
-            self.agent.change(**{name: getattr(floor, name) for name in CHANGEABLE})
+            self.agent.change(**{name: getattr(floor, name) for name in floor.changeable()})
         self.opened[0] = payload["config"]
         self._set(payload["config"])
         self.version += 1
@@ -508,7 +507,7 @@ class Fold:
         for play, packed in state["waiting"].items():
             explores, arm, number, action, context, terms, *ends = from_json(packed)
             self.waiting[play] = OpenPlay(
-                explores, arm, number, action, context, Terms(*terms), *ends
+                explores, arm, number, action, context, Terms.of(terms), *ends
             )
         if agent.counts_open:
             if state.get("counts_open", False):

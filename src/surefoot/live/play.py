@@ -348,20 +348,16 @@ class OpenPlay(NamedTuple):
 def terms_of(payload: JsonObject) -> Terms:
     """The terms that a decision's payload carries."""
     hold = payload["hold"] if "hold" in payload else payload["loss"]
-    of_interval = (
-        (payload["upper"], payload["lost"], payload["whole"])
-        if "upper" in payload
-        else (None, 0, 1)
-    )
-    terms: Terms = made(
-        Terms, (payload["value"], payload["floor"], hold, payload["deposit"], *of_interval)
-    )
+    known = payload["value"], payload["floor"], hold, payload["deposit"]
+    if "upper" in payload:
+        return Terms.of((*known, payload["upper"], payload["lost"], payload["whole"]))
+    terms: Terms = made(Terms, (*known, None, 0, 1, 0, False))
     return terms
 
 
 def written_terms(terms: Terms) -> JsonObject:
     """The terms of a play in whole units; ``upper, lost, whole`` only of an interval."""
-    value, floor, hold, deposit, high, lost, whole = terms
+    value, floor, hold, deposit, high, lost, whole = terms[:7]
     written = {"value": value, "floor": floor, "hold": hold, "deposit": deposit}
     if high is not None:
         written |= {"upper": high, "lost": lost, "whole": whole}

@@ -18,7 +18,7 @@ from surefoot.environments._timing import DRIFTS
 from surefoot.environments.base import bounds
 from surefoot.environments.bernoulli import BernoulliRecord
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
+from surefoot.floors import CostCeiling, RewardFloor
 from surefoot.floors.reward_books import Account, RewardBooks
 from surefoot.kernels import registry
 from surefoot.simulation.mean_variance import WIDEST
@@ -76,7 +76,13 @@ def timed(environment: Any) -> bool:
 
 def default_mean(agent: Agent) -> float:
     """What the default is worth to the regret; -inf without a floor, which then has no default."""
-    return float(agent.floor.default) if agent.measured else -math.inf
+    return float(worth_of(agent.floor)) if agent.measured else -math.inf
+
+
+def worth_of(floor: Any) -> Decimal:
+    """The constant default as the books count it: minus its cost, under a ceiling."""
+    worth: Decimal = getattr(floor, "worth", floor.default)
+    return worth
 
 
 def has_kernels(agent: Agent, environment: Environment) -> bool:
@@ -113,7 +119,9 @@ def _keeps(agent: Agent) -> bool:
     if "plain" not in vars(type(floor)):  # a class derived from ours may ask for something else
         return False
     if floor.rho is None:
-        return bool(floor.plain) and (type(floor) is RewardFloor or _is_constant(floor))
+        return bool(floor.plain) and (
+            type(floor) in (RewardFloor, CostCeiling) or _is_constant(floor)
+        )
     numbers = floor.constants
     reach = max(abs(numbers.low), abs(numbers.high), numbers.value)
     return agent.gate in ("account", "none") and reach <= WIDEST
@@ -252,6 +260,7 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} has {len(agent.labels)} arms, the environment {environment.n_arms}; "
             "the default is not counted in either"
         )
+    agent.check_explores()
     if agent.account.plays or agent.turns or agent.paused:
         raise InvalidInput(
             f"{who} has already played or is paused; simulate starts from fresh agents"

@@ -25,6 +25,7 @@ from surefoot.simulation.checks import (
     has_kernels,
     positive,
     timed,
+    worth_of,
 )
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import SUMS, Ints, Scale, Trace, blank
@@ -94,7 +95,7 @@ class Plan:
         """Pseudo-regret of one default play."""
         if not self.agents[name].measured:
             return 0.0
-        return self.tops[name] - float(self.agents[name].floor.default)
+        return self.tops[name] - float(worth_of(self.agents[name].floor))
 
     def _base_path(self, agent: Agent) -> BasePath:
         books, terms = agent.floor.open(), agent.floor.terms()

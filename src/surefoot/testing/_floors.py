@@ -38,10 +38,10 @@ class Fate:
     """l and u; twice the known value of a default that has one."""
     known: bool
     """Whether the default has a known value."""
-    share: Fraction
-    """1 - alpha."""
+    given_up: tuple[Fraction, Fraction]
+    """alpha, and the margin."""
     level: Fraction | None
-    """What a reward floor asks this share of; None: the default's own draw, at most u."""
+    """The value that a reward floor holds it against; None: the default's own draw, at most u."""
     low: Fraction
     high: Fraction
     state: str = "open"
@@ -52,23 +52,27 @@ class Fate:
         cls, explores: bool, floor: Floor, default: Any, asks: Asks = None, worth: Asks = None
     ) -> Fate:
         """A play that is decided now; ``asks``, ``worth``: what a floor of one's own says of it."""
+        own: Any = floor
         given: Any = floor.default if default is None else default
         given = given if worth is None else worth(default)
         known = not isinstance(given, tuple | list)
         low, high = map(rational, (given, given) if known else given)
-        own: Any = floor
+        costs = getattr(own, "costs", False)
+        low, high = (-high, -low) if costs else (low, high)
         if asks is None:
             assert hasattr(own, "alpha"), (
                 f"{type(own).__name__} has no alpha: give the kit a method asks(self, default) "
                 "that says what a play has to earn"
             )
-            level, share = None, 1 - rational(own.alpha)
+            level, given_up = None, (rational(own.alpha), rational(getattr(own, "margin", 0)))
             if getattr(own, "against", "") == "fixed":
-                level = high if own.target is None else rational(own.target)
+                level = high
+                if own.target is not None:
+                    level = (-1 if costs else 1) * rational(own.target)
         else:
-            level, share = rational(asks(default)), Fraction(1)
+            level, given_up = rational(asks(default)), (Fraction(0), Fraction(0))
         worst, best = map(rational, floor.reward_range)
-        return cls(explores, (low, high), known, share, level, worst, best)
+        return cls(explores, (low, high), known, given_up, level, worst, best)
 
     @property
     def is_default(self) -> bool:
@@ -99,8 +103,18 @@ class Fate:
     @property
     def asked(self) -> Fraction:
         """What a reward floor asks of it."""
-        own = self.paid if self.is_default else self.default[1]
-        return self.share * (own if self.level is None else self.level)
+        low, high = self.default
+        if self.level is not None or not self.is_default:
+            value = high if self.level is None else self.level
+            return value - self.e(value)
+        if self.known or self.reward is None:  # the least that any draw within l..u gives up
+            return low - self.e(min(max(Fraction(0), low), high))
+        return self.paid - min(self.e(self.reward), self.e(min(max(self.reward, low), high)))
+
+    def e(self, value: Fraction) -> Fraction:
+        """What a play gives up of such a value."""
+        alpha, margin = self.given_up
+        return alpha * abs(value) + margin
 
     @property
     def counted(self) -> Fraction | None:
@@ -312,10 +326,13 @@ class FloorMaker:
     def make_default(self, rng: np.random.Generator) -> Any:
         """The default of one play, for a floor that has no constant one."""
         floor: Any = self.make_floor()
-        value = max(Decimal(0), self.make_reward(rng))
+        value, high = self.make_reward(rng), floor.reward_range[1]
+        given: Any
         if getattr(floor, "against", "") == "fixed":
-            return floor.reward_range[1], floor.reward_range[1]
-        return value if rng.random() < 0.5 else (value, floor.reward_range[1])
+            value, given = high, (high, high)
+        else:
+            given = value if rng.random() < 0.5 else (value, high)
+        return floor.to_books(given) if hasattr(floor, "to_books") else given
 
     def make_reward(self, rng: np.random.Generator) -> Decimal:
         """A reward within the range and of the books' unit."""

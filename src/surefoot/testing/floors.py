@@ -16,7 +16,7 @@ import numpy as np
 
 from surefoot._types import JsonObject
 from surefoot.errors import SurefootError
-from surefoot.floors import Books, Outcome, Statement, statement
+from surefoot.floors import Books, Outcome, statement
 from surefoot.testing._floors import FloorMaker, Pair, after, rational, refused
 
 SEEDS = range(3)
@@ -255,13 +255,16 @@ def check_kept(pair: Pair) -> None:
         assert 0 <= rational(statement(pair.books).slack) <= kept
 
 
-def check_statement(pair: Pair, says: Statement) -> None:
-    """Each field against what became of the plays."""
+def check_statement(pair: Pair, says: Any) -> None:
+    """Each field against what became of the plays; a ceiling's are of costs."""
     outcomes, unit = pair.outcomes, rational(pair.floor.unit.decimal(1))
     count, made = outcomes.count, ("open", "settled", "capped", "expired")
-    assert says.slack == says.reserve + says.earned - says.required - says.held
+    costs = getattr(pair.floor, "costs", False)
+    earned, required = (says.spent, says.allowed) if costs else (says.earned, says.required)
+    earned, required = (-1 if costs else 1) * earned, (-1 if costs else 1) * required
+    assert says.slack == says.reserve + earned - required - says.held - says.forfeited
     assert says.held >= 0
-    assert 0 <= rational(says.required) - outcomes.required() < (len(outcomes.plays) + 1) * unit
+    assert 0 <= rational(required) - outcomes.required() < (len(outcomes.plays) + 1) * unit
     assert says.explorations == count(True, *made)
     assert says.default_plays == count(False, *made) + count(True, "fell_back")
     assert says.plays == says.explorations + says.default_plays

@@ -188,7 +188,7 @@ def floor_rounded_down(patch: Patch) -> None:
 
     def asked(floor: RewardFloor, value: Any) -> tuple[int, int]:
         f, hold = _asked(floor, value)
-        lost, whole = floor._share
+        lost, whole, _ = floor._share
         p, q = floor.unit.ratio(value)
         short = (whole - lost) * p % (whole * q) > 0
         return f - short, max(0, hold - short)

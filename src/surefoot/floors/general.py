@@ -1,0 +1,305 @@
+"""The general floor: what floors on rewards and ceilings on costs share, to the last unit."""
+
+from __future__ import annotations
+
+from decimal import Decimal
+from math import lcm
+from typing import Any, ClassVar, Self
+
+from surefoot._exact import EXACT, exact, exact_range, reach, short, shown
+from surefoot._types import JsonObject, Number
+from surefoot.errors import InvalidInput
+from surefoot.floors.checkpoint import checked_checkpoint
+from surefoot.floors.events import Terms
+from surefoot.floors.interval import (
+    Interval,
+    checked_against,
+    checked_interval,
+    is_interval,
+    least_given_up,
+)
+from surefoot.floors.linear import LinearFloor
+
+
+class GeneralFloor(LinearFloor):
+    """A promise against what the default is worth, but for what each play gives up:
+
+        f_s = v_s - e_s,   e_s = alpha*|v_s| + margin
+
+    v_s is what the default is worth at play s: its reward, or minus its cost. A ceiling on costs is
+    to the unit the floor on the negated costs, since -floor(x) = ceil(-x): signs are turned here,
+    at the border, and the books know rewards only.
+
+    ``default``, ``target`` and the range are kept as they were given, in rewards or in costs;
+    ``worth`` and ``reward_range`` are what the books make of them.
+    """
+
+    __slots__ = (
+        "_constant",
+        "_share",
+        "against",
+        "alpha",
+        "checkpoint",
+        "default",
+        "margin",
+        "max_slack",
+        "target",
+        "worth",
+    )
+
+    ends: ClassVar[str]
+    """The name of the range's argument."""
+
+    def __init__(
+        self,
+        default: Any,
+        alpha: Number,
+        ends: Any,
+        reserve: Number,
+        places: int | None,
+        against: str,
+        target: Any,
+        checkpoint: int | None,
+        margin: Number,
+        max_slack: Number | None,
+    ) -> None:
+        bounds = exact_range(ends, self.ends, self.measure)
+        self.alpha = self._checked_alpha(alpha)
+        self.margin = _amount(margin, "margin", "it is what each play may give up besides alpha")
+        kept = "it is the most slack that is kept"
+        self.max_slack = None if max_slack is None else _amount(max_slack, "max_slack", kept)
+        self.target = checked_against(against, target)
+        self.against = against
+        self.checkpoint = checked_checkpoint(checkpoint, default is not None)
+        if self.checkpoint is not None and max_slack is not None:
+            raise InvalidInput(
+                f"max_slack = {shown(max_slack)} and checkpoint = {checkpoint} do not go together: "
+                "between checkpoints the slack that counts is not yet there; leave one of them out"
+            )
+        self.default: Decimal | Interval | None = self._checked(default, bounds)
+        self.worth: Decimal | Interval | None = self.to_books(self.default)
+        super().__init__(self.to_books(bounds), reserve, places)
+        (lost, parts), (extra, of) = self.alpha.as_integer_ratio(), self.unit.ratio(self.margin)
+        whole = lcm(parts, of)
+        self._share = lost * (whole // parts), whole, extra * (whole // of)
+        self._constant = None if self.worth is None else self._terms(self.worth)
+
+    def _checked_alpha(self, alpha: Number) -> Decimal:
+        """The share that is given up, if it is one."""
+        raise NotImplementedError
+
+    def _checked(self, default: Any, bounds: Interval) -> Any:
+        """A default as the user says it, in exact decimals; InvalidInput if it cannot be one."""
+        if default is None:
+            return None
+        low, high = bounds
+        value: Decimal | Interval
+        if is_interval(default):
+            value = checked_interval(default, bounds, self.ends)
+        else:
+            value = exact(default, "default")
+            if not low <= value <= high:
+                raise InvalidInput(
+                    f"default = {shown(default)} lies outside {self.ends} ({low}, {high}); "
+                    "widen the range or correct the default"
+                )
+            if self.against == "fixed":
+                raise InvalidInput(
+                    f"default = {shown(value)} of known value leaves nothing to promise "
+                    "against='fixed'; give an interval (l, u), or leave against out"
+                )
+        self._check_sign(value)
+        return value
+
+    def _check_sign(self, default: Decimal | Interval) -> None:
+        """InvalidInput for a default of a sign for which alpha is too large."""
+
+    def terms(self, default: Any = None) -> Terms:
+        """What the next play is worth; ``default`` is its own: a known value, or (l, u)."""
+        if default is None:
+            if self._constant is None:
+                raise InvalidInput(
+                    "this floor has no constant default; pass the play's own: select(default=...)"
+                )
+            return self._constant
+        if self.checkpoint is not None:
+            raise InvalidInput(
+                f"default = {shown(default)} of one play: a checkpointed floor has one constant "
+                "default; give it to the floor"
+            )
+        return self._terms(self.to_books(self._checked(default, self.told_range)))
+
+    def _terms(self, worth: Decimal | Interval) -> Terms:
+        if isinstance(worth, tuple):
+            return self._interval_terms(worth)
+        p, q = self.unit.ratio(worth)
+        lost, whole, extra = self._share
+        deposit = (lost * abs(p) + extra * q) // (whole * q)
+        return Terms(self.unit.floor(worth), *self._floor_and_hold(worth), deposit)
+
+    def _interval_terms(self, worth: Interval) -> Terms:
+        low, high = map(self.unit.floor, worth)
+        fixed = self.against == "fixed"
+        level = worth[1] if self.target is None else self.to_books(self.target)
+        floor, hold = self._floor_and_hold(level)
+        if not fixed:
+            deposit = least_given_up(self.unit, worth, self._share)
+            return Terms(low, floor, hold, deposit, high, *self._share)
+        if low < floor:
+            raise self._too_high(worth, level, low, floor)
+        return Terms(low, floor, hold, low - floor, high, 1, 1, 0, fixed)
+
+    def _too_high(self, worth: Interval, level: Decimal, low: int, floor: int) -> InvalidInput:
+        said, decimal = sorted(self.to_books(worth)), self.unit.decimal
+        least, asked = self.to_books(decimal(low)), self.to_books(decimal(floor))
+        needs, end, beats, less = (
+            ("u <= g + alpha*|g| + margin", "u", ">", "higher")
+            if self.costs
+            else ("l >= g - alpha*|g| - margin", "l", "<", "lower")
+        )
+        return InvalidInput(
+            f"default = ({said[0]}, {said[1]}) against a fixed level needs {needs}: {end} = "
+            f"{least} {beats} {asked} with g = {self.to_books(level)}, so even the default could "
+            f"break the promise; take a {less} target, or against='realised'"
+        )
+
+    def _floor_and_hold(self, worth: Decimal) -> tuple[int, int]:
+        """v - e of a value, rounded up, and how far a reward can fall short of it."""
+        lost, whole, extra = self._share
+        p, q = self.unit.ratio(worth)
+        floor = -((lost * abs(p) + extra * q - whole * p) // (whole * q))
+        return floor, max(0, floor - self.unit.floor(self.reward_range[0]))
+
+    def _reach(self) -> Decimal:
+        """The most that a play can move a sum of the books by, whatever its default is worth."""
+        low, high = self.reward_range
+        worth = (low, high) if self.worth is None else self.worth
+        values = worth if isinstance(worth, tuple) else (worth,)
+        if self.target is not None:
+            values = (*values, self.to_books(self.target))
+        most = reach(low, high)
+        for value in values:
+            given_up = EXACT.add(EXACT.multiply(self.alpha, value.copy_abs()), self.margin)
+            floor = EXACT.subtract(value, given_up)
+            most = max(most, given_up, floor.copy_abs(), EXACT.subtract(high, floor))
+        return most
+
+    @property
+    def plain(self) -> bool:
+        """Whether the default is constant and known, the promise holds at every play, and no slack
+        is forfeited."""
+        constant = isinstance(self.default, Decimal)
+        return constant and self.checkpoint is None and self.max_slack is None
+
+    def check_explores(self) -> None:
+        """InvalidInput where no play could ever explore, whatever is reported."""
+        spared = self.unit.floor(self.reserve)
+        terms, most = self._constant, 0
+        if terms is None:
+            level = self.against == "fixed" and self.target is not None
+            if level or self.alpha or self.margin or self.reserve:
+                return
+            why = "alpha, margin and reserve are all 0"
+        else:
+            most = terms.deposit
+            if terms.high is not None:
+                most = max(most, *(terms.paid(end)[0] for end in (terms.value, terms.high)))
+            if most > 0 or spared >= terms.hold:
+                return
+            amount = self.unit.decimal
+            loss = short(amount(terms.hold))
+            loss = f"cost {loss} more than allowed" if self.costs else f"lose {loss}"
+            why = (
+                f"an exploration may {loss}, a default play brings 0 and the reserve is "
+                f"{short(amount(spared))}"
+            )
+        fine = self._constant is not None and bool(self.alpha or self.margin)
+        fine = fine and self.worth != 0
+        remedy = "more places, or a reserve" if fine else "alpha, a margin or a reserve above 0"
+        raise InvalidInput(f"{self!r} would never let a play explore: {why}; give {remedy}")
+
+    def changed(self, **settings: Any) -> Self:
+        """The same floor but for some settings; the unit stays, since all books are kept in it."""
+        changeable = self.changeable()
+        for name, value in settings.items():
+            if name not in changeable:
+                raise InvalidInput(
+                    f"{name} = {shown(value)} cannot change while the books go on: they "
+                    f"take {', '.join(changeable)}; a reserve is added or withdrawn"
+                )
+        return type(self)(**{**self._settings(), **settings})
+
+    def with_reserve(self, reserve: Decimal) -> Self:
+        """The same floor with another reserve."""
+        return type(self)(**{**self._settings(), "reserve": reserve})
+
+    @classmethod
+    def changeable(cls) -> list[str]:
+        """The settings that may change while the books go on."""
+        return [name for name in cls._names() if name not in ("reserve", "places")]
+
+    @classmethod
+    def _names(cls) -> tuple[str, ...]:
+        """The arguments, in the order of the constructor's."""
+        return (
+            "default", "alpha", cls.ends, "reserve", "places", "against", "target", "checkpoint",
+            "margin", "max_slack",
+        )  # fmt: skip
+
+    def _settings(self) -> dict[str, Any]:
+        return {name: getattr(self, name) for name in self._names()}
+
+    def config(self) -> JsonObject:
+        """JSON-able settings; decimals as strings, as ``from_config`` reads them."""
+        said = {name: _written(value) for name, value in self._settings().items()}
+        # Left out where they say nothing: releases without them read the rest.
+        unsaid = {"margin": not self.margin, "max_slack": self.max_slack is None}
+        return {name: value for name, value in said.items() if not unsaid.get(name, False)}
+
+    @classmethod
+    def from_config(cls, config: JsonObject) -> Self:
+        """The inverse of ``config``."""
+        given = {name: config[name] for name in cls._names() if name in config}
+        return cls(**{name: v if name == "against" else _read(v) for name, v in given.items()})
+
+    def __repr__(self) -> str:
+        unsaid = {"against": "realised", "margin": 0, "target": None, "checkpoint": None}
+        said = {**self._settings()}
+        for name, usual in {**unsaid, "max_slack": None}.items():
+            if said[name] == usual:
+                del said[name]
+        texts = ", ".join(f"{name}={_said(value)}" for name, value in said.items())
+        return f"{type(self).__name__}({texts})"
+
+    def __eq__(self, other: object) -> bool:
+        if not isinstance(other, GeneralFloor) or other.costs != self.costs:
+            return False
+        return self._settings() == other._settings()
+
+    def __hash__(self) -> int:
+        return hash(tuple(self._settings().values()))
+
+
+def _amount(value: Any, what: str, meaning: str) -> Decimal:
+    number = exact(value, what)
+    if number < 0:
+        raise InvalidInput(f"{what} = {shown(value)} must be >= 0; {meaning}")
+    return number
+
+
+def _said(value: Any) -> str:
+    if isinstance(value, tuple):
+        return f"({value[0]}, {value[1]})"
+    return repr(value) if isinstance(value, str) else str(value)
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [str(end) for end in value]
+    return str(value) if isinstance(value, Decimal) else value
+
+
+def _read(value: Any) -> Any:
+    if isinstance(value, list):
+        return tuple(map(Decimal, value))
+    return Decimal(value) if isinstance(value, str) else value
