@@ -38,8 +38,13 @@ def draws_for(environment: Any) -> bool:
 
 
 def records_of(record: Any) -> list[type]:
-    """The class of a parameter record, and of those within it."""
-    within = [kind for field in record if isinstance(field, tuple) for kind in records_of(field)]
+    """The class of a parameter record, and of those within it; an environment may have none.
+
+    >>> records_of(None)
+    [<class 'NoneType'>]
+    """
+    fields = record if isinstance(record, tuple) else ()
+    within = [kind for field in fields if isinstance(field, tuple) for kind in records_of(field)]
     return [type(record), *within]
 
 
