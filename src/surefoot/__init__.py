@@ -27,7 +27,6 @@ _HOMES = {
     "ContextualArms": "surefoot.environments",
     "ConUCB": "surefoot.comparators",
     "CostCeiling": "surefoot.floors",
-    "CostSubsidy": "surefoot.policies",
     "Delayed": "surefoot.environments",
     "Drifting": "surefoot.environments",
     "EmpiricalArms": "surefoot.environments",
@@ -39,6 +38,7 @@ _HOMES = {
     "GenCB": "surefoot.agents",
     "KLMS": "surefoot.policies",
     "KLUCB": "surefoot.policies",
+    "LearnedDefault": "surefoot.floors",
     "LinTS": "surefoot.policies",
     "LinUCB": "surefoot.policies",
     "LinearArms": "surefoot.environments",
@@ -101,7 +101,6 @@ __all__ = [
     "ContextualArms",
     "ConUCB",
     "CostCeiling",
-    "CostSubsidy",
     "Delayed",
     "Drifting",
     "EmpiricalArms",
@@ -113,6 +112,7 @@ __all__ = [
     "GenCB",
     "KLMS",
     "KLUCB",
+    "LearnedDefault",
     "LinTS",
     "LinUCB",
     "LinearArms",
@@ -183,7 +183,14 @@ if TYPE_CHECKING:
         MeasuredArms,
         ReplayLog,
     )
-    from surefoot.floors import CostCeiling, Floor, MeanVarianceFloor, Outcome, RewardFloor
+    from surefoot.floors import (
+        CostCeiling,
+        Floor,
+        LearnedDefault,
+        MeanVarianceFloor,
+        Outcome,
+        RewardFloor,
+    )
     from surefoot.live.live import Live
     from surefoot.oracles import (
         Enumerated,
@@ -202,7 +209,6 @@ if TYPE_CHECKING:
         UCB1,
         AdaUCB,
         Ball,
-        CostSubsidy,
         EpsilonGreedy,
         GaussianThompson,
         LinTS,

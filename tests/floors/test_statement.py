@@ -45,6 +45,8 @@ def test_each_amount_and_count_is_what_happened():
         "capped": 1,
         "mismatches": 1,
         "promise_void": False,
+        "default": None,
+        "at": None,
     }
     assert state.slack == state.reserve + state.earned - state.required - state.held
 

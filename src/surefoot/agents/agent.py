@@ -17,6 +17,7 @@ from surefoot.agents.actions import Action, Actions
 from surefoot.agents.changing import Changing
 from surefoot.agents.draws import Draws
 from surefoot.agents.faults import DEFAULT, RAISE
+from surefoot.agents.feeding import Feeding
 from surefoot.agents.funding import Earnings
 from surefoot.agents.play import Binding, Choice, Play, Reason, explain, made
 from surefoot.agents.propensity import TOLD
@@ -68,6 +69,8 @@ class Agent(Changing, Reporting):
     """What its plays say of the floor whose numbers they have; None: one floor, on rewards."""
     owed: dict[int, measuring.Owed] | None = None
     """Plays of which the policy has not heard all measures; None: it learns none."""
+    feeding: Feeding
+    """Which default plays feed what is learned of the default, where it is learned."""
     _told: Any = None
 
     def __init__(self, policy: Policy, floor: Floor, seed: Seed = None) -> None:
@@ -91,6 +94,8 @@ class Agent(Changing, Reporting):
         """What defaults of intervals were told to have paid."""
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
+        if self.books.learns:
+            self.feeding = Feeding()
         self.tally = Tally(self.books.low, self.books.high)
         if self.holdout:
             self.tally.gain = Gain(self.books.low, self.books.high)
@@ -153,6 +158,8 @@ class Agent(Changing, Reporting):
             play = self.propose(context, candidates, terms)
             explores = play.index >= 0
             number = books.decide(explores, terms)
+            if books.learns:
+                books.enter(number, self.feeding.feeds(play, context, candidates, default))
             if explores and self.counts_open:
                 open_plays.opened(self, number, play, context)
             self.open_plays[number] = play, context if explores else None

@@ -19,6 +19,7 @@ from typing import TYPE_CHECKING, Any
 
 from surefoot._jit import jittable
 from surefoot.errors import InvalidInput
+from surefoot.floors.learned import LearnedDefault
 from surefoot.floors.several import Floors
 
 if TYPE_CHECKING:
@@ -141,6 +142,11 @@ def check_fund(policy: Policy, floor: Floor) -> None:
         raise InvalidInput(
             f"fund = True looks at the slack at every play, and checkpoint = {floor.checkpoint} "
             "lets it fall below zero between two; leave one of them out"
+        )
+    if isinstance(floor.default, LearnedDefault):
+        raise InvalidInput(
+            f"fund = True needs the default's known value, and {floor.default} is learned; leave "
+            "fund out"
         )
     if isinstance(floor.default, tuple):
         low, high = floor.default

@@ -19,6 +19,17 @@ def warn(books: Books, number: int, reward: Any, outcome: Outcome, level: int = 
     kind = "cost" if costs else "reward"
     said = f"{books.measure} {books.as_told(reward) if costs else shown(reward)}"
     beyond, short = ("above", "below") if costs else ("below", "above")
+    if books.learns and not record.explores:
+        low, high = floor.told_range
+        warnings.warn(
+            f"{said} of the default at play {number} is outside ({low}, {high}): in what is "
+            "learned of the default it counts as the nearer end, and the promise has no known "
+            f"probability any more; a new agent needs {type(floor).__name__}(..., "
+            f"{floor.ends}=(low, high))",
+            RewardOutOfRange,
+            stacklevel=level,
+        )
+        return
     if not record.explores or record.state is State.FELL_BACK:
         end = "lower" if costs else "upper"
         warnings.warn(

@@ -163,7 +163,7 @@ def explain(play: Play, asks_beyond: str = "", aside: str = "") -> str:
     ``aside``: the agent's remark on explorations without a rival.
     """
     of = "" if play.binding is None or play.binding.floor is None else f" of {play.binding.floor}"
-    slack = f"the slack{of} is {short(play.slack)}{_waiting(play)}"
+    slack = f"the slack{of} is {short(play.slack)}{_mean(play)}{_waiting(play)}"
     match play.reason:
         case Reason.PAUSED:
             because = f"is the default because the agent is paused; {slack}"
@@ -255,6 +255,15 @@ def _loss(play: Play) -> str:
 
 def _costs(play: Play) -> bool:
     return play.binding is not None and play.binding.costs
+
+
+def _mean(play: Play) -> str:
+    """The mean of a learned default that the numbers are for."""
+    mean = play.terms.mean
+    if mean is None:
+        return ""
+    amount = play.amount(-mean if _costs(play) else mean)
+    return f" with the default's mean taken for {short(amount)}"
 
 
 def _waiting(play: Play) -> str:

@@ -18,6 +18,7 @@ from surefoot._types import JsonObject
 from surefoot.agents import open_plays
 from surefoot.agents.agent import Agent
 from surefoot.agents.draws import Draws
+from surefoot.agents.feeding import Feeding
 from surefoot.agents.funding import Earnings
 from surefoot.agents.gencb import GenCB
 from surefoot.agents.measuring import Owed
@@ -174,6 +175,7 @@ def agent_to_json(agent: Agent) -> JsonObject:
         "paused": agent.paused,
         **({"draws": [agent.draws.plays, agent.draws.parts]} if agent.draws.plays else {}),
         **({} if agent.earned is None else {"earned": [agent.earned.plays, agent.earned.sums]}),
+        **({"feeding": agent.feeding.state()} if agent.books.learns else {}),
         **({"faults": [agent.faults, agent.last_fault]} if agent.faults else {}),
         "rng": agent.rng.bit_generator.state,
         "open": [
@@ -296,6 +298,8 @@ def go_on(agent: Agent, body: JsonObject) -> None:
     agent.draws = Draws(*body.get("draws", ()))
     if agent.earned is not None and "earned" in body:  # a ledger's opening lacks it
         agent.earned = _earned(body["earned"], len(agent.labels))
+    if agent.books.learns:
+        agent.feeding = Feeding(*body["feeding"])
     if "faults" in body:
         agent.faults, agent.last_fault = body["faults"]
     agent.rng.bit_generator.state = body["rng"]

@@ -4,6 +4,8 @@ from surefoot.floors.books import Books
 from surefoot.floors.ceiling import CostCeiling
 from surefoot.floors.events import Outcome, State, Terms
 from surefoot.floors.general import GeneralFloor
+from surefoot.floors.learned import LearnedDefault
+from surefoot.floors.learned_books import LearnedBooks
 from surefoot.floors.linear import LinearFloor
 from surefoot.floors.mean_variance import MeanVarianceFloor
 from surefoot.floors.mean_variance_account import MeanVarianceAccount
@@ -23,6 +25,8 @@ __all__ = [
     "Floor",
     "Floors",
     "GeneralFloor",
+    "LearnedBooks",
+    "LearnedDefault",
     "LinearFloor",
     "MeanVarianceAccount",
     "MeanVarianceBooks",

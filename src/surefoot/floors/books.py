@@ -84,6 +84,8 @@ class Books:
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
     several: ClassVar[bool] = False
     """Whether they are those of several floors."""
+    learns: bool = False
+    """Whether the default is learned, so that ``enter`` is told which plays feed that."""
 
     def __init__(
         self,
@@ -216,8 +218,7 @@ class Books:
                 units = self.floor.unit.quick(reward) if explores else None
                 if units is None:
                     units = self.floor.read(reward, f"{self.measure} of play {play}")
-        low, high = self.range_of(play)
-        move = self.step(record, report, units, low, high, self.caps)
+        move = self.came_to(play, record, report, units)
         if move.outcome is None:
             raise conflict(play, record, report, self.as_told(reward), self.measure)
         return move
@@ -226,6 +227,14 @@ class Books:
         """A reward as it was told: a cost is what the books take the negative of."""
         costs = reward is not None and getattr(self.floor, "costs", False)
         return negated(reward, self.measure) if costs else reward
+
+    def came_to(self, play: int, record: Record, report: str, units: int | None = None) -> Move:
+        """What a report of a reward in units comes to; its outcome is None if it contradicts."""
+        low, high = self.range_of(play)
+        return self.step(record, report, units, low, high, self.caps)
+
+    def enter(self, play: int, feeds: bool | None) -> None:
+        """Where the default is learned: whether a play just opened feeds that, see there."""
 
     def acknowledge(self, play: int) -> Outcome:
         """An operator confirms a reward above r_max: the rest of it is credited."""

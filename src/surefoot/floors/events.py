@@ -100,6 +100,7 @@ class Terms(NamedTuple):
     high: int | None = None
     """The u of an interval; None for a default of known value."""
     lost: int = 0
+    """alpha, in parts of ``whole``; 0 where the default's value is known."""
     whole: int = 1
     extra: int = 0
     """The margin, in parts of ``whole``."""
@@ -138,6 +139,11 @@ class Terms(NamedTuple):
         # Outside l..u no more is given up than at the nearer end.
         posted = min(self.given_up(reward), self.given_up(max(counted, low)))
         return posted, counted - posted
+
+    @property
+    def mean(self) -> int | None:
+        """The mean of a learned default for which these are the terms; None: it is known."""
+        return self.floor + self.deposit if self.high is None and self.whole > 1 else None
 
     def given_up(self, reward: int) -> int:
         """e of a draw, rounded down; below an interval from l >= 0 its line goes on."""

@@ -18,7 +18,17 @@ from surefoot.floors.interval import (
     is_interval,
     least_given_up,
 )
+from surefoot.floors.learned import (
+    LearnedDefault,
+    check_steps,
+    checked_learned,
+    first_terms,
+    own_default,
+)
+from surefoot.floors.learned_books import LearnedBooks
 from surefoot.floors.linear import LinearFloor
+from surefoot.floors.plays import checked_keep
+from surefoot.floors.reward_books import RewardBooks
 
 
 class GeneralFloor(LinearFloor):
@@ -76,12 +86,16 @@ class GeneralFloor(LinearFloor):
                 f"max_slack = {shown(max_slack)} and checkpoint = {checkpoint} do not go together: "
                 "between checkpoints the slack that counts is not yet there; leave one of them out"
             )
-        self.default: Decimal | Interval | None = self._checked(default, bounds)
-        self.worth: Decimal | Interval | None = self.to_books(self.default)
+        self.default: Decimal | Interval | LearnedDefault | None = self._checked(default, bounds)
+        learned = isinstance(self.default, LearnedDefault)
+        self.worth: Decimal | Interval | None
+        self.worth = self.to_books(self.default.between if learned else self.default)
         super().__init__(self.to_books(bounds), reserve, places)
         (lost, parts), (extra, of) = self.alpha.as_integer_ratio(), self.unit.ratio(self.margin)
         whole = lcm(parts, of)
         self._share = lost * (whole // parts), whole, extra * (whole // of)
+        if learned:
+            check_steps(self)
         self._constant = None if self.worth is None else self._terms(self.worth)
 
     def _checked_alpha(self, alpha: Number) -> Decimal:
@@ -94,6 +108,9 @@ class GeneralFloor(LinearFloor):
             return None
         low, high = bounds
         value: Decimal | Interval
+        if isinstance(default, LearnedDefault):
+            self._check_sign(default.between)
+            return checked_learned(default, self, bounds)
         if is_interval(default):
             value = checked_interval(default, bounds, self.ends)
         else:
@@ -114,6 +131,12 @@ class GeneralFloor(LinearFloor):
     def _check_sign(self, default: Decimal | Interval) -> None:
         """InvalidInput for a default of a sign for which alpha is too large."""
 
+    def open(self, keep: int = 100_000) -> RewardBooks:
+        """Fresh books for one agent; ``keep``: closed plays remembered (see ``Plays``)."""
+        if isinstance(self.default, LearnedDefault):
+            return LearnedBooks.opened(self, checked_keep(keep))
+        return super().open(keep)
+
     def terms(self, default: Any = None) -> Terms:
         """What the next play is worth; ``default`` is its own: a known value, or (l, u)."""
         if default is None:
@@ -122,6 +145,8 @@ class GeneralFloor(LinearFloor):
                     "this floor has no constant default; pass the play's own: select(default=...)"
                 )
             return self._constant
+        if isinstance(self.default, LearnedDefault):
+            raise own_default(default)
         if self.checkpoint is not None:
             raise InvalidInput(
                 f"default = {shown(default)} of one play: a checkpointed floor has one constant "
@@ -130,6 +155,8 @@ class GeneralFloor(LinearFloor):
         return self._terms(self.to_books(self._checked(default, self.told_range)))
 
     def _terms(self, worth: Decimal | Interval) -> Terms:
+        if isinstance(self.default, LearnedDefault):
+            return first_terms(self)
         if isinstance(worth, tuple):
             return self._interval_terms(worth)
         p, q = self.unit.ratio(worth)
@@ -296,10 +323,14 @@ def _said(value: Any) -> str:
 def _written(value: Any) -> Any:
     if isinstance(value, tuple):
         return [str(end) for end in value]
+    if isinstance(value, LearnedDefault):
+        return value.config()
     return str(value) if isinstance(value, Decimal) else value
 
 
 def _read(value: Any) -> Any:
+    if isinstance(value, dict):
+        return LearnedDefault.from_config(value)
     if isinstance(value, list):
         return tuple(map(Decimal, value))
     return Decimal(value) if isinstance(value, str) else value

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
@@ -68,6 +68,14 @@ class Plays:
             f"play {shown(play)} was never given out by this agent (next id {self.next_id}); "
             "report the play that select() returned, or its id"
         )
+
+    def knows(self, play: int) -> bool:
+        """Whether a report of the play could still be judged."""
+        return play in self._live or play in self._closed
+
+    def live(self) -> Iterable[tuple[int, Record]]:
+        """The plays that can still change, with their ids."""
+        return self._live.items()
 
     def close(self, play: int, state: State, reward: int | None = None) -> None:
         """Move a play to its next state; what is final stays as it is, but for what it paid."""

@@ -25,6 +25,7 @@ from surefoot.errors import InvalidInput, PlayConflict
 from surefoot.floors.books import Books
 from surefoot.floors.checkpoint import still_to_come
 from surefoot.floors.events import Move, Terms
+from surefoot.floors.learned import LearnedDefault
 
 if TYPE_CHECKING:
     from surefoot.floors.linear import LinearFloor
@@ -158,6 +159,11 @@ class RewardBooks(Books):
         while plays are open, or while more is spent than there is.
         """
         floor = self.floor.changed(**settings)
+        if isinstance(floor.default, LearnedDefault) is not self.learns:
+            raise InvalidInput(
+                f"default = {shown(floor.default)} cannot take the place of {self.floor.default}: "
+                "a default is learned from the first play on, or never; start a new agent"
+            )
         if self.floor.checkpoint is not None or floor.checkpoint is not None:
             self._check_nothing_ahead()
         low, high = map(floor.unit.floor, floor.reward_range)

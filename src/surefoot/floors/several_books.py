@@ -77,6 +77,7 @@ class SeveralBooks(Books):
         others = {name: books for name, books in guards.items() if name != REWARD}
         self.books: dict[str, Books] = {**others, REWARD: objective}
         self.all = tuple(self.books.values())
+        self.learns = any(books.learns for books in self.all)
         for name, books in self.books.items():
             books.measure = name
         self.plays, self.counters, self.measure = objective.plays, objective.counters, REWARD
@@ -178,6 +179,11 @@ class SeveralBooks(Books):
             plays.open(explores, own)
         return number
 
+    def enter(self, play: int, feeds: bool | None) -> None:
+        """Tell each floor whose default is learned whether a play just opened feeds that."""
+        for books in self.all:
+            books.enter(play, feeds)
+
     def told(self, play: int, reward: Any, measures: Mapping[str, Any]) -> dict[str, Outcome]:
         """Book what came of a play, all of it or nothing; returns what it came to, by name.
 
@@ -231,8 +237,7 @@ class SeveralBooks(Books):
         judged: list[Judged] = []
         for name, books in self.books.items():
             record = books.plays.get(play)
-            low, high = books.range_of(play)
-            judged.append((name, books, record, books.step(record, report, None, low, high)))
+            judged.append((name, books, record, books.came_to(play, record, report)))
         outcomes = [move.outcome for *_, move in judged]
         # Of a play that was made no hold may come back, though some measure be open.
         made = report == CANCEL and BOOKED in outcomes and Outcome.IGNORED in outcomes

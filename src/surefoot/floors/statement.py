@@ -29,28 +29,30 @@ class _Form:
         ('2.000000000', 0, False)
         """
         return {
-            name: f"{value:f}" if isinstance(value, Decimal) else value
+            name: _written(value)
             for name, value in asdict(cast(Any, self)).items()
+            if value is not None
         }
 
     @classmethod
     def from_json(cls, form: Any) -> Self:
         """The inverse of ``to_json``; InvalidInput for anything that it cannot have returned."""
-        kinds = {field.name: _KINDS[field.type] for field in fields(cast(Any, cls))}
+        learned = isinstance(form, dict) and not _LEARNED.isdisjoint(form)
+        kinds = {
+            field.name: _KINDS[field.type]
+            for field in fields(cast(Any, cls))
+            if learned or field.name not in _LEARNED
+        }
         read: JsonObject = dict(checked_form(form, "statement", kinds))
         for name in (name for name, kind in kinds.items() if kind is str):
-            try:
-                read[name] = Decimal(read[name])
-                written = len(form[name]) >= abs(
-                    read[name].adjusted()
-                )  # else its zeros fill memory
-                same = written and f"{read[name]:f}" == form[name] and read[name].is_finite()
-            except InvalidOperation:
-                same = False
-            if not same:
+            read[name] = _amount(name, form[name])
+        if learned:
+            ends = form["default"]
+            if len(ends) != 2:
                 raise InvalidInput(
-                    f"statement: {name} = {shown(form[name])} must be a decimal; {REMEDY}"
+                    f"statement: default = {shown(ends)} must be two decimals; {REMEDY}"
                 )
+            read["default"] = tuple(_amount("default", end) for end in ends)
         return cls(**read)
 
 
@@ -105,7 +107,13 @@ class Statement(_Form):
     mismatches: int
     """Default plays that reported another reward than the known value."""
     promise_void: bool
-    """Whether nothing is promised any more: a mean-variance floor saw a reward out of its range."""
+    """Whether nothing is promised any more: a mean-variance floor saw a reward out of its range, or
+    a default that is learned paid what is outside it, so that no probability is bounded."""
+    default: tuple[Decimal, Decimal] | None = None
+    """Where the mean of a ``LearnedDefault`` lies by now, as far as was learned."""
+    at: Decimal | None = None
+    """The mean of a ``LearnedDefault`` that the amounts are for: of the ends at which the account
+    is asked the one with the least slack."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -150,11 +158,44 @@ class CostStatement(_Form):
     mismatches: int
     """Default plays that reported another cost than the known one."""
     promise_void: bool
-    """Whether nothing is promised any more: never, of a ceiling."""
+    """Whether nothing is promised any more: of a ceiling, a default that is learned cost what is
+    outside the range, so that no probability is bounded."""
+    default: tuple[Decimal, Decimal] | None = None
+    """Where the mean of a ``LearnedDefault`` lies by now, as far as was learned."""
+    at: Decimal | None = None
+    """The mean of a ``LearnedDefault`` that the amounts are for: of the ends at which the account
+    is asked the one with the least slack."""
 
 
-_KINDS: dict[Any, type] = {"Decimal": str, "int": int, "bool": bool}
+_KINDS: dict[Any, type] = {
+    "Decimal": str,
+    "int": int,
+    "bool": bool,
+    "Decimal | None": str,
+    "tuple[Decimal, Decimal] | None": list,
+}
 """What a field's type is in JSON."""
+_LEARNED = frozenset({"default", "at"})
+"""The fields that only the account of a learned default has."""
+
+
+def _written(value: Any) -> Any:
+    if isinstance(value, tuple):
+        return [f"{end:f}" for end in value]
+    return f"{value:f}" if isinstance(value, Decimal) else value
+
+
+def _amount(name: str, text: Any) -> Decimal:
+    """A decimal as ``_written`` writes it."""
+    try:
+        value = Decimal(text if type(text) is str else "nan")
+        written = len(text) >= abs(value.adjusted())  # else its zeros fill memory
+        same = written and f"{value:f}" == text and value.is_finite()
+    except (InvalidOperation, TypeError):
+        same = False
+    if not same:
+        raise InvalidInput(f"statement: {name} = {shown(text)} must be a decimal; {REMEDY}")
+    return value
 
 
 def statement(books: Books) -> Statement | CostStatement:
@@ -181,5 +222,14 @@ def statement(books: Books) -> Statement | CostStatement:
         capped=books.capped,
         mismatches=books.mismatches,
         promise_void=books.promise_void,
+        **(_learned(books) if books.learns else {}),
     )
     return drawn
+
+
+def _learned(books: Any) -> dict[str, Any]:
+    """Where the mean of a learned default lies, and which one the account is for."""
+    floor, amount = books.floor, books.floor.unit.decimal
+    low, high = map(amount, books.ends)
+    at = floor.to_books(amount(books.account.binding))
+    return {"default": floor.to_books((low, high)), "at": at}

@@ -14,7 +14,7 @@ from surefoot.agents import GenCB, saving
 from surefoot.agents.faults import RAISE
 from surefoot.agents.holdout import share_of
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
+from surefoot.floors import LearnedDefault, RewardFloor
 from surefoot.kernels.policy import KernelPolicy
 from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
@@ -147,6 +147,11 @@ def check_floor(floor: Any) -> RewardFloor:
         raise InvalidInput(
             f"floor = {shown(floor)} cannot go live in this version: only RewardFloor itself can, "
             "and no class derived from it, since the verifier knows no other terms"
+        )
+    if isinstance(floor.default, LearnedDefault):
+        raise InvalidInput(
+            f"default = {floor.default} cannot go live in this version: the ledger does not say "
+            "yet what is learned of a default; give its known value, or an interval (l, u)"
         )
     if floor.checkpoint is not None:
         raise InvalidInput(
