@@ -76,3 +76,9 @@ def test_a_policy_for_rewards_in_0_1_needs_the_range_of_the_objective():
     with pytest.raises(InvalidInput, match="objective_range is missing: UCB1 takes rewards in"):
         agent(UCB1(3))
     assert agent(UCB1(3), objective_range=(0, 10)).arms()[0].plays == 0
+
+
+def test_an_objective_below_zero_closes_no_gate():
+    one = agent(objective_range=(-1, 0))
+    one.update(exploration(one), reward=-1, measures={"quality": 1, "speed": 1})
+    assert not one.select().is_default

@@ -2,6 +2,7 @@
 
 import random
 from collections.abc import Callable
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -14,6 +15,7 @@ from surefoot.policies import Ball, Policy, Polytope, Scoring
 from surefoot.testing import PolicyKit, ScoringPolicyKit
 
 ROWS = [[1.0, 0.0], [0.6, 0.6], [0.0, 1.0], [0.3, -0.4]]
+GRADED = {"quality": (0, 1)}
 EDGES = [[0, 1], [0, 2], [1, 3], [2, 3]]
 
 
@@ -30,6 +32,7 @@ class Case(NamedTuple):
     unplayed_first: bool = False
     whole: bool = False
     """Only the ends of the range are paid, none of what lies between."""
+    measure_ranges: Any = MappingProxyType({})
 
 
 CASES = {
@@ -66,6 +69,24 @@ CASES = {
         lambda: sf.GaussianThompson(arms=["a", "b"], noise=0.2),
         reward_range=(-1.5, 0.5),
         unplayed_first=True,
+    ),
+    "CostSubsidy": Case(
+        lambda: sf.CostSubsidy(3, default=0.6, alpha=0.2, cost_range=(0, 0.05)),
+        reward_range=(-0.05, 0),
+        measure_ranges=GRADED,
+    ),
+    "CostSubsidy by bounds": Case(
+        lambda: sf.CostSubsidy(
+            arms=["a", "b"], default=0.6, alpha=0.2, cost_range=(0, 0.05), form="ucb"
+        ),
+        reward_range=(-0.05, 0),
+        unplayed_first=True,
+        measure_ranges=GRADED,
+    ),
+    "CostSubsidy of known costs": Case(
+        lambda: sf.CostSubsidy(3, default=0.6, costs=[3, 1, 2]),
+        reward_range=(-3, 0),
+        measure_ranges=GRADED,
     ),
     "KLMS": Case(lambda: sf.KLMS(4), unplayed_first=True),
     "KLMS of losses": Case(
@@ -109,6 +130,7 @@ class TestEveryPolicy(ScoringPolicyKit):
         case = CASES[request.param]
         self.make_policy, self.make_context = case.make, case.context
         self.reward_range, self.unplayed_first = case.reward_range, case.unplayed_first
+        self.measure_ranges = case.measure_ranges
         if case.whole:
             self.make_reward = lambda arm, rng: float(rng.choice(case.reward_range))
 

@@ -13,8 +13,9 @@ from surefoot._types import Seed
 from surefoot.agents.actions import Actions
 from surefoot.errors import InvalidInput
 from surefoot.floors import Floor
+from surefoot.floors.several import Floors
 from surefoot.policies import MVUCB
-from surefoot.policies.base import Policy
+from surefoot.policies.base import Policy, measures_of
 
 LOOKS = frozenset({0, *(2**k for k in range(11))})
 """The turns at which ``best`` is compared with ``select``."""
@@ -70,7 +71,16 @@ def _home(policy: Policy, method: str) -> type:
 
 
 def check_agreement(policy: Policy, floor: Floor) -> None:
-    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho."""
+    """A mean-variance policy learns on the scale of the floor's range, by the floor's rho.
+
+    And one that cannot do without a measure needs floors by name, which bring measures.
+    """
+    needs = measures_of(policy)
+    if needs and not isinstance(floor, Floors):
+        raise InvalidInput(
+            f"{type(policy).__name__} learns the measure {needs[0]!r}, which this agent is not "
+            f"told; give GenCB floors by name: {{{needs[0]!r}: {shown(floor)}}}"
+        )
     if not isinstance(policy, MVUCB):
         return
     if floor.rho is not None and policy.rho != floor.rho:

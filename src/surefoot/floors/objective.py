@@ -75,6 +75,10 @@ class ObjectiveBooks(RewardBooks):
 
     floor: Objective
 
+    def affords(self, terms: Terms) -> bool:
+        """Always: its account says what was told so far, and may be below zero."""
+        return True
+
     @staticmethod
     def step(
         play: Record,

@@ -3,6 +3,7 @@
 from surefoot.policies.adaucb import AdaUCB
 from surefoot.policies.base import Policy, Scoring
 from surefoot.policies.c2ucb import C2UCB
+from surefoot.policies.cost_subsidy import CostSubsidy
 from surefoot.policies.discounted import DiscountedThompson, DiscountedUCB1
 from surefoot.policies.epsilon_greedy import EpsilonGreedy
 from surefoot.policies.gaussian_thompson import GaussianThompson
@@ -26,6 +27,7 @@ __all__ = [
     "AdaUCB",
     "Ball",
     "CombLinTS",
+    "CostSubsidy",
     "DiscountedThompson",
     "DiscountedUCB1",
     "EpsilonGreedy",

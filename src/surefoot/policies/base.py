@@ -46,9 +46,10 @@ class Policy(Protocol):
 
     ``measures = True``, to learn what floors guard as well: ``update(arm, reward, context,
     measures={"quality": 0.9})`` then hears of the measures of each report by name, as they were
-    told (a cost is positive), cut to their ranges. Measures of a play may come apart, in any order,
-    each once, or never; ``reward`` is None where a report told no objective, and the measures are
-    empty where it told none. In the place of True a tuple of the names that it cannot do without.
+    told (a cost is positive), cut to their ranges; with ``unit_rewards`` on [0, 1], 1 the best.
+    Those of a play may come apart, in any order, each once, or never; ``reward`` is None where a
+    report told no objective, and ``measures`` empty where it told none. In the place of True a
+    tuple of the names that it cannot do without.
 
     ``n_arms = None``: the actions are the rows of each play's context, named by their numbers, or
     points. ``numbered = False``: an action is not a number but a point, a tuple of

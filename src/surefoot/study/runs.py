@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from typing import ClassVar, NamedTuple, TypeAlias
+from typing import Any, ClassVar, NamedTuple, TypeAlias
 
 import numpy as np
 
-from surefoot._types import JsonObject
+from surefoot._exact import exact, fraction, shown
+from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors import RewardFloor, Terms
 from surefoot.policies import KLUCB, UCB1
@@ -128,6 +129,26 @@ class Simulation:
         drove = form(choose(engine))
         for name, plan in self.plans.items():
             self.results[name] = Result(plan, dict(sorted(traces[name].items())), drove)
+
+
+def share_of(default: Any, alpha: Number, *more: Any) -> RewardFloor:
+    """A floor that plans and backtests speak of: on a share of a default that earns.
+
+    ``more``: as ``RewardFloor``. Raises InvalidInput for other defaults and alphas.
+
+    >>> share_of(0, 0.05)
+    Traceback (most recent call last):
+    ...
+    surefoot.errors.InvalidInput: default = 0 must be > 0; shift the rewards so that the default
+    earns, or simulate other floors by a study: `surefoot study new floors`
+    """
+    if exact(default, "default") <= 0:
+        raise InvalidInput(
+            f"default = {shown(default)} must be > 0; shift the rewards so that the default earns, "
+            "or simulate other floors by a study: `surefoot study new floors`"
+        )
+    fraction(alpha, "alpha", "0.05 gives up at most 5 % of the default's reward", float)
+    return RewardFloor(default, alpha, *more)
 
 
 def explorable(floor: RewardFloor) -> Terms:

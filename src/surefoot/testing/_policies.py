@@ -6,9 +6,10 @@ import copy
 import json
 import math
 import operator
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from functools import cached_property
+from types import MappingProxyType
 from typing import Any
 
 import numpy as np
@@ -17,9 +18,9 @@ from surefoot._exact import exact
 from surefoot._json_values import from_json, to_json
 from surefoot._types import Number
 from surefoot.agents import GenCB
-from surefoot.floors import Floor, RewardFloor
+from surefoot.floors import RewardFloor
 from surefoot.policies import Policy
-from surefoot.policies.base import arms_of, counts_open, has
+from surefoot.policies.base import arms_of, counts_open, has, measures_of
 
 
 class PolicyMaker:
@@ -27,6 +28,8 @@ class PolicyMaker:
 
     reward_range: tuple[Number, Number] = (0, 1)
     """The bounds of every reward; of a super arm's, those of each base arm's."""
+    measure_ranges: Mapping[str, tuple[Number, Number]] = MappingProxyType({})
+    """The bounds of each measure that a policy of ``measures`` is told."""
     plays = 300
     """How many plays the worst case lasts; at least one of them has to be an exploration."""
 
@@ -45,8 +48,24 @@ class PolicyMaker:
             return float(low + (high - low) * int(rng.integers(5)) / 4)
         return tuple(float(low + (high - low) * int(rng.integers(5)) / 4) for _ in arm)
 
-    def make_floor(self) -> Floor:
-        """A reward floor that the policy is guarded by; its range has to hold every reward."""
+    def make_measures(self, arm: Any, rng: np.random.Generator) -> dict[str, float]:
+        """What the measures of a play of an arm come to, by name."""
+        found = {}
+        for name, ends in self.measure_ranges.items():
+            low, high = (exact(end, name) for end in ends)
+            found[name] = float(low + (high - low) * int(rng.integers(5)) / 4)
+        return found
+
+    def make_floor(self) -> Any:
+        """A reward floor that the policy is guarded by; its range has to hold every reward.
+
+        Of a policy of ``measures`` one for each of them, by name.
+        """
+        if self.is_measured:
+            return {
+                name: RewardFloor(high, alpha=Decimal("0.5"), reward_range=(low, high))
+                for name, (low, high) in self.measure_ranges.items()
+            }
         low, high = (exact(end, "reward_range") for end in self.reward_range)
         n_arms = self.make_policy().n_arms
         if self.is_semi_bandit and n_arms:  # a sum of up to so many
@@ -57,6 +76,11 @@ class PolicyMaker:
     def is_semi_bandit(self) -> bool:
         """Whether a reward is one of each base arm."""
         return bool(getattr(self.make_policy(), "semi_bandit", False))
+
+    @cached_property
+    def is_measured(self) -> bool:
+        """Whether the policy is told what measures came to."""
+        return measures_of(self.make_policy()) is not None
 
     def worst(self, arm: Any) -> Any:
         """The least that an arm may pay."""
@@ -80,6 +104,15 @@ class PolicyMaker:
         low, high = map(float, self.reward_range)
         return min(1.0, max(0.0, (reward - low) / (high - low)))
 
+    def learned_measures(self, measures: Mapping[str, Any]) -> dict[str, float]:
+        """Measures as the agent passes them to the policy."""
+        found = {name: float(value) for name, value in measures.items()}
+        if self.is_scaled:
+            for name, value in found.items():
+                low, high = map(float, self.measure_ranges[name])
+                found[name] = min(1.0, max(0.0, (value - low) / (high - low)))
+        return found
+
     def action(self, play: Any) -> Any:
         """What an agent's play is to the policy."""
         if self.is_numbered:
@@ -87,13 +120,18 @@ class PolicyMaker:
         numbers = {label: number for number, label in enumerate(arms_of(self.make_policy()))}
         return tuple(numbers[label] for label in play.arm) if numbers else play.arm
 
-    def paid(self, reward: Any) -> dict[str, Any]:
+    def paid(self, reward: Any, measures: dict[str, float] | None = None) -> dict[str, Any]:
         """What an exploration paid, as it is reported to an agent."""
-        return {"base_rewards" if self.is_semi_bandit else "reward": reward}
+        told = {"base_rewards" if self.is_semi_bandit else "reward": reward}
+        return {**told, "measures": measures} if self.is_measured else told
 
     def agent(self) -> GenCB:
         """A fresh one under guard."""
-        return GenCB(self.make_policy(), self.make_floor(), seed=0)
+        given: dict[str, Any] = {}
+        if self.is_measured:
+            low, high = (exact(end, "reward_range") for end in self.reward_range)
+            given = {"objective_range": (low, high), "default_objective": (low + high) / 2}
+        return GenCB(self.make_policy(), self.make_floor(), seed=0, **given)
 
     def world(self, seed: int = 0) -> World:
         """Contexts, rewards and the policy's own randomness: the same for the same seed."""
@@ -148,33 +186,49 @@ class World:
             arms.append(arm)
             if tells:
                 self.tell(policy, "opened", arm, context)
-            reward = self.maker.learned(self.maker.make_reward(arm, self.rng))
+            reports = self.reports(arm, apart=late)
             if not (late and self.rng.random() < 0.2):
-                self.waiting.append((arm, reward, context))
+                self.waiting += [(arm, context, report, reports) for report in [*reports]]
             if late:
                 self.rng.shuffle(self.waiting)
             while self.waiting and (not late or len(self.waiting) > self.rng.integers(20)):
-                arm, reward, context = self.waiting.pop()
-                self.learn(policy, arm, reward, context)
-                if tells:
+                arm, context, report, open_ones = self.waiting.pop()
+                self.learn(policy, arm, report[0], context, report[1])
+                open_ones.pop()
+                if tells and not open_ones:
                     self.tell(policy, "closed", arm, context)
         return arms
 
-    def pay(self, arm: Any, context: Any, *policies: Any) -> None:
-        """One reward of an arm, which all of these policies learn."""
+    def reports(self, arm: Any, apart: bool = False) -> list[tuple[Any, dict[str, float]]]:
+        """The reward and the measures of a play, in one report or each in its own."""
         reward = self.maker.learned(self.maker.make_reward(arm, self.rng))
-        for policy in policies:
-            self.learn(policy, arm, reward, context)
+        if not self.maker.is_measured:
+            return [(reward, {})]
+        measures = self.maker.learned_measures(self.maker.make_measures(arm, self.rng))
+        if not apart:
+            return [(reward, measures)]
+        return [(reward, {}), *((None, {name: value}) for name, value in measures.items())]
 
-    def learn(self, policy: Any, arm: Any, reward: Any, context: Any) -> None:
-        """One reward of a policy."""
-        self.tell(policy, "update", arm, reward, context)
+    def pay(self, arm: Any, context: Any, *policies: Any) -> None:
+        """What a play of an arm brought, which all of these policies learn."""
+        for reward, measures in self.reports(arm):
+            for policy in policies:
+                self.learn(policy, arm, reward, context, measures)
 
-    def tell(self, policy: Any, what: str, *said: Any) -> None:
+    def learn(self, policy: Any, arm: Any, reward: Any, context: Any, measures: Any = None) -> None:
+        """One report to a policy."""
+        if not self.maker.is_measured:
+            self.tell(policy, "update", arm, reward, context)
+            return
+        told = dict(measures or {})
+        self.tell(policy, "update", arm, reward, context, measures=told)
+        assert told == (measures or {}), "the policy changed the measures that it was told"
+
+    def tell(self, policy: Any, what: str, *said: Any, **more: Any) -> None:
         """Call a method; the policy must leave the context, which is said last, alone."""
         context = said[-1]
         before = text(context)
-        getattr(policy, what)(*said)
+        getattr(policy, what)(*said, **more)
         assert text(context) == before, "the policy changed a context"
 
     def plays(self, agent: Any, count: int) -> list[Any]:
@@ -185,7 +239,9 @@ class World:
             arms.append(play.arm)
             paid = {}
             if not play.is_default:
-                paid = self.maker.paid(self.maker.make_reward(self.maker.action(play), self.rng))
+                action = self.maker.action(play)
+                reward = self.maker.make_reward(action, self.rng)
+                paid = self.maker.paid(reward, self.maker.make_measures(action, self.rng))
             self.waiting.append((play.id, paid))
             if len(self.waiting) > 4:
                 number, paid = self.waiting.pop(0)

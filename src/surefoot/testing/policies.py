@@ -8,6 +8,7 @@ class TestMine(PolicyKit):
 from __future__ import annotations
 
 import copy
+import itertools
 import math
 import tempfile
 import warnings
@@ -18,14 +19,13 @@ import numpy as np
 
 from surefoot.agents import policy_checks
 from surefoot.agents.saving import load
-from surefoot.floors import statement
 from surefoot.kernels import registry
 from surefoot.kernels.noise import NO_KEY
 from surefoot.kernels.policy import POLICIES, KernelPolicy
 from surefoot.live.live import Live
 from surefoot.live.store import MemoryStore
 from surefoot.policies import Policy
-from surefoot.policies.base import arms_of, counts_open, has
+from surefoot.policies.base import arms_of, counts_open, has, measures_of
 from surefoot.testing._floors import Outcomes
 from surefoot.testing._policies import PolicyMaker, World, alike, heard, text
 
@@ -40,6 +40,8 @@ class PolicyKit(PolicyMaker):
     ``make_context(rng)``: the context of a play, None. ``reward_range``: of every reward, (0, 1);
     ``make_reward(arm, rng)``: one of them. ``make_floor()``: the reward floor of the tests under
     guard. ``unplayed_first``: whether the policy promises to play every arm once before any twice.
+    ``measure_ranges``: by name, of every measure that a policy of ``measures`` is told, and
+    ``make_measures(arm, rng)``: those of a play; ``make_floor()`` is then a dict of floors.
 
     Holds when: the policy follows ``Policy``; one with ``best`` takes ``ScoringPolicyKit``. Does
     not hold when: it looks at anything besides context, rng and rewards; then a test fails.
@@ -95,6 +97,27 @@ class PolicyKit(PolicyMaker):
             each = (reward,) * len(arm) if self.is_semi_bandit else reward
             world.learn(policy, arm, self.learned(each), context)
         world.course(policy, TURNS)
+
+    def test_it_says_which_measures_it_learns(self) -> None:
+        needs = measures_of(self.make_policy())
+        missing = [name for name in needs or () if name not in self.measure_ranges]
+        assert not missing, f"measure_ranges lacks {', '.join(missing)}, which the policy needs"
+
+    def test_it_learns_measures_without_a_reward_where_it_is_told_measures(self) -> None:
+        """Up to the ends of their ranges: at once, apart, or none."""
+        if not self.is_measured:
+            return
+        names = [*self.measure_ranges]
+        ends = itertools.product(*self.measure_ranges.values())
+        for seed, told in enumerate([(), *ends]):
+            measures = self.learned_measures(dict(zip(names, told, strict=False)))
+            apart = [{name: x} for name, x in measures.items()]
+            policy, world = self.make_policy(), self.world(seed)
+            for turn in range(TURNS):
+                arm, context = world.turn(policy)
+                for part in apart if turn % 2 else [measures]:
+                    world.learn(policy, arm, None, context, part)
+            world.course(policy, TURNS)
 
     def test_rewards_may_come_late_out_of_order_or_never(self) -> None:
         for seed in range(3):
@@ -296,20 +319,29 @@ class PolicyKit(PolicyMaker):
 
     def test_under_guard_the_worst_rewards_do_not_break_the_floor(self) -> None:
         agent, world = self.agent(), self.world()
-        outcomes, explored = Outcomes(agent.floor), 0
+        guards: Any = agent.floor
+        floors = guards.floors if self.is_measured else {"reward": guards}
+        outcomes, explored = {name: Outcomes(floor) for name, floor in floors.items()}, 0
+        worst = {
+            name: float(ends[getattr(floors.get(name), "costs", False)])
+            for name, ends in self.measure_ranges.items()
+        }
         for _ in range(self.plays):
             play = agent.select(self.make_context(world.rng))
-            number = outcomes.decide(not play.is_default)
+            for one in outcomes.values():
+                one.decide(not play.is_default)
+            told: dict[str, Any] = dict.fromkeys(floors)
             if play.is_default:
                 agent.update(play)
-                outcomes.report("settle", number)
             else:
                 explored += 1
-                agent.update(play, **self.paid(self.worst(play.arm)))
+                agent.update(play, **self.paid(self.worst(play.arm), worst))
                 booked = agent.books.plays.get(play.id).reward
                 assert booked is not None
-                outcomes.report("settle", number, agent.floor.unit.decimal(booked))
-            assert outcomes.least() >= 0
+                told = worst or {"reward": agent.floor.unit.decimal(booked)}
+            for name, one in outcomes.items():
+                one.report("settle", play.id, told[name])
+                assert one.least() >= 0
         assert explored, f"no exploration in {self.plays} plays: set `plays` higher"
 
     def test_saved_and_loaded_its_agent_goes_on_alike(self) -> None:
@@ -320,10 +352,12 @@ class PolicyKit(PolicyMaker):
             path = Path(folder) / "agent.json"
             agent.save(path)
             again = load(path, None if self.is_ours else self.make_policy())
-        assert again.account == agent.account
+        assert dict(again.accounts) == dict(agent.accounts)
         assert first + world.plays(again, TURNS) == whole
 
     def test_live_and_started_again_it_goes_on_alike(self) -> None:
+        if self.is_measured:  # sf.Live guards one floor
+            return
         whole = self.lived(parts=1, closed=True)
         assert self.lived(parts=2, closed=False) == whole  # its ledger is read back
         assert self.lived(parts=2, closed=True) == whole  # its state is, as it was at the end
@@ -399,6 +433,6 @@ class ScoringPolicyKit(PolicyKit):
         agent, world = self.agent(), self.world()
         assert agent.default_competes
         world.plays(agent, TURNS)
-        says = statement(agent.books)
-        assert says.plays == TURNS
-        assert agent.turns >= says.explorations
+        for says in agent.accounts.values():
+            assert says.plays == TURNS
+            assert agent.turns >= says.explorations

@@ -32,6 +32,7 @@ from surefoot.study.runs import (
     explorable,
     gain,
     perform,
+    share_of,
 )
 from surefoot.study.verdict import few, margin
 
@@ -116,7 +117,7 @@ class Outlook(Simulation):
     ) -> None:
         super().__init__(policy, runs)
         self.seen = seen
-        self.floor = RewardFloor(default, alpha, reward_range, reserve)
+        self.floor = share_of(default, alpha, reward_range, reserve)
         self.terms = explorable(self.floor)
         self.means = _plausible(means, self.floor)
         self.traffic = None if traffic is None else positive(traffic, "traffic")

@@ -20,12 +20,11 @@ from scipy.stats import f_oneway
 from surefoot._exact import Unit, first_few, shown
 from surefoot.agents import GenCB
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor
 from surefoot.policies import LinTS, LinUCB, Ridge
 from surefoot.study.logs import flags
 from surefoot.study.logs.copies import Copy, Default, of_log
 from surefoot.study.logs.rows import Floats, Ints, Rows
-from surefoot.study.runs import POLICIES
+from surefoot.study.runs import POLICIES, share_of
 
 LINEAR: Final = {"linucb": ("LinUCB", LinUCB), "lints": ("LinTS", LinTS)}
 """Policies by name that see contexts; each arm has weights of its own for (1, context)."""
@@ -131,7 +130,7 @@ def replay(
 
 def agent_of(policy: Any, credited: Decimal, alpha: Any, bounds: tuple[Any, Any]) -> GenCB:
     """The guarded agent that goes over a copy of the log."""
-    return GenCB(copy.deepcopy(policy), RewardFloor(credited, alpha, bounds))
+    return GenCB(copy.deepcopy(policy), share_of(credited, alpha, bounds))
 
 
 def check_uniform(

@@ -11,13 +11,14 @@ import numpy as np
 from surefoot._types import Number, Seed
 from surefoot.agents import GenCB, Plain
 from surefoot.environments import ReplayLog
-from surefoot.floors import RewardFloor, Terms
+from surefoot.floors import Terms
 from surefoot.simulation import Plan
 from surefoot.simulation.compiled import Engine
 from surefoot.simulation.loop import LEAST, Trace
 from surefoot.simulation.worlds import Played, World, WorldRunner
 from surefoot.study.logs.copies import Copy, Default, Gain, of_log, redrawn, shuffled
 from surefoot.study.logs.rows import Floats, Rows
+from surefoot.study.runs import share_of
 
 GUARDED: Final = "guarded"
 UNGUARDED: Final = "unguarded"
@@ -70,7 +71,7 @@ class Worlds:
         self.rows, self.default, self.alphas, self.bounds = rows, default, alphas, bounds
         self.logged = of_log(rows, default)
         self.value = self.logged.credited
-        self.floor = RewardFloor(self.value, alphas[0], bounds)
+        self.floor = share_of(self.value, alphas[0], bounds)
         joined = log.with_default(default.known, label)
         if rows.weights is not None:
             log = log.drawing(self.logged.record())
@@ -106,9 +107,7 @@ class Worlds:
         kept = self._terms.get(value)
         if kept is None:
             places = self.floor.places
-            floors = [
-                RewardFloor(value, alpha, self.bounds, places=places) for alpha in self.alphas
-            ]
+            floors = [share_of(value, alpha, self.bounds, 0, places) for alpha in self.alphas]
             kept = self._terms[value] = [floor.terms() for floor in floors]
         return kept
 
