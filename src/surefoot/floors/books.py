@@ -21,6 +21,7 @@ from surefoot.floors.events import (
     decided,
     step,
 )
+from surefoot.floors.interval import read_told
 from surefoot.floors.plays import Plays, conflict
 
 if TYPE_CHECKING:
@@ -215,9 +216,11 @@ class Books:
         if report == SETTLE and (reward is not None or not played):  # a random default's may follow
             units = self.coins.get(reward) if type(reward) is float else None
             if units is None:
-                units = self.floor.unit.quick(reward) if explores else None
-                if units is None:
-                    units = self.floor.read(reward, f"{self.measure} of play {play}")
+                units = None if played else self.floor.unit.quick(reward)
+            if units is None:
+                what = f"{self.measure} of play {play}"
+                terms = record.terms if played else None
+                units = read_told(self.floor, terms, reward, what)
         move = self.came_to(play, record, report, units)
         if move.outcome is None:
             raise conflict(play, record, report, self.as_told(reward), self.measure)

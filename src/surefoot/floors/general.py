@@ -171,6 +171,7 @@ class GeneralFloor(LinearFloor):
         floor, hold = self._floor_and_hold(level)
         if not fixed:
             deposit = least_given_up(self.unit, worth, self._share)
+            high = high if worth[1] >= 0 else self.unit.ceil(worth[1])  # as its draws are read
             return Terms(low, floor, hold, deposit, high, *self._share)
         if low < floor:
             raise self._too_high(worth, level, low, floor)

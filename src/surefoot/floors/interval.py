@@ -13,16 +13,21 @@ readings are ours. What x does when it breaks its interval is ours too: below l 
 above u as u, for good, and it posts no more than the nearer end would (below l >= 0, where e is a
 line, less: the line goes on). Both err on the safe side,
 and both are breaches: below l more was spent than was there, above u an exploration may have stood
-in for more than it was asked. Draws are those that the books read, rounded down.
+in for more than it was asked. A draw is rounded down to the unit, but against "realised", where it
+may be negative, towards 0: else |x| would be rounded up, and more be posted than was given up.
 """
 
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-from surefoot._exact import Unit, exact, one_of, shown
+from surefoot._exact import Unit, exact, negated, one_of, shown
 from surefoot.errors import InvalidInput
+from surefoot.floors.events import Terms
+
+if TYPE_CHECKING:
+    from surefoot.floors.protocol import Floor
 
 AGAINST = ("realised", "fixed")
 
@@ -80,3 +85,21 @@ def least_given_up(unit: Unit, default: Interval, share: tuple[int, int, int]) -
         return (lost * unit.floor(low) + extra) // whole
     p, q = unit.ratio(min(high, Decimal(0)))
     return (extra * q - lost * p) // (whole * q)
+
+
+def read_told(floor: Floor, terms: Terms | None, reward: Any, what: str) -> int:
+    """What a play paid, in units; ``terms``: of one at which the default was played, else None.
+
+    ``what`` names it in the error.
+
+    >>> from surefoot.floors import RewardFloor
+    >>> floor = RewardFloor(default=(-2, 0), alpha=0.5, reward_range=(-2, 1), places=0)
+    >>> [read_told(floor, terms, -0.5, "reward") for terms in (None, floor.terms())]
+    [-1, 0]
+    """
+    units = floor.read(reward, what)
+    if units >= 0 or terms is None or terms.high is None or terms.fixed:
+        return units
+    if terms.value < 0:
+        return -floor.read(negated(reward, what), what)
+    return units
