@@ -34,8 +34,8 @@ class Path:
             self.solver.add(fact.term if isinstance(fact, Bool) else fact)
 
     def can_be(self, fact: Any) -> bool:
-        """Whether there are integers of which it is true."""
-        return self.solver.check(fact) == z3.sat
+        """Whether there may be integers of which it is true; no only where z3 is sure."""
+        return self.solver.check(fact) != z3.unsat
 
     def decide(self, fact: Any) -> bool:
         """Which way a comparison goes on this path."""
@@ -69,7 +69,7 @@ def paths(run: Callable[[Path], Any]) -> Iterator[tuple[Path, Any]]:
             for turn in range(len(known), len(path.answers))
             if path.answers[turn]
         ]
-        if path.solver.check() == z3.sat:
+        if path.solver.check() != z3.unsat:
             yield path, result
 
 
@@ -104,7 +104,7 @@ class Int:
         return Int(self.path, -self.term)
 
     def __mul__(self, other: Any) -> Any:
-        return Product(other) if isinstance(other, Int) else Int(self.path, self.term * other)
+        return Product(self, other) if isinstance(other, Int) else Int(self.path, self.term * other)
 
     def __lt__(self, other: Any) -> Bool:
         return Bool(self.path, self.term < plain(other))
@@ -132,16 +132,22 @@ class Int:
 
 
 class Product:
-    """``lost`` times a number, which is looked at only once it is divided by ``whole``."""
+    """Two numbers times each other, and what is added: looked at only once it is divided."""
 
-    def __init__(self, factor: Int) -> None:
-        self.factor = factor
+    def __init__(self, one: Int, other: Int) -> None:
+        self.one, self.other = one, other
 
     def __add__(self, extra: Int) -> Product:
         return self  # a share is of a number, with whatever is added to each
 
-    def __floordiv__(self, whole: Int) -> Int:
-        return self.factor.path.share(self.factor.term)
+    def __floordiv__(self, whole: Any) -> Int:
+        path = self.one.path
+        if isinstance(whole, Int):
+            return path.share(self.other.term)
+        # What is divided by a number that is known is a multiple of it: ends are chosen so.
+        quotient = path.fresh("quotient")
+        path.assume(quotient.term * whole == self.one.term * self.other.term)
+        return quotient
 
 
 def plain(value: Any) -> Any:

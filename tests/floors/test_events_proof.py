@@ -15,19 +15,18 @@ lemma of its own below. Checkpoints and mean-variance floors, whose gates multip
 laws in ``tests/laws.py``.
 """
 
+import random
 from collections.abc import Iterator
 from itertools import product
 from typing import Any
 
 import pytest
 import z3
-from hypothesis import given
-from hypothesis import strategies as st
 
+import general_laws
 import mutants
-from histories import floors as settings
 from prover import Int, Path, paths, plain
-from surefoot import RewardFloor
+from surefoot import CostCeiling, RewardFloor
 from surefoot.floors import Account, Outcome, RewardBooks, State, Terms
 from surefoot.floors.events import LEASES, REPORTS, Event, Record
 
@@ -265,15 +264,29 @@ def test_lemma_a_share_never_falls_when_what_it_is_of_grows():
     assert solver.check() == z3.unsat
 
 
-@given(settings(decimals_of=6, least_places=4), st.integers(0, 100), st.integers(0, 100))
-def test_what_is_assumed_of_terms_is_so(floor, share, more):
-    low, high = floor["reward_range"]
-    ends = sorted(max(low, 0) + (high - max(low, 0)) * part / 100 for part in (share, more))
-    made = RewardFloor(**{**floor, "default": None})
-    for terms in (made.terms(ends[0]), made.terms(tuple(ends))):
-        r_min = made.unit.floor(made.reward_range[0])
-        assert terms.hold == max(0, terms.floor - r_min)
-        assert terms.deposit >= 0
-        assert terms.high is None or terms.value <= terms.high
-        assert 0 <= terms.lost
-        assert terms.whole > 0
+@pytest.mark.parametrize("costs", [False, True], ids=["rewards", "costs"])
+@pytest.mark.parametrize("places", [0, 2, 9])
+def test_what_is_assumed_of_terms_is_so(places, costs):
+    """Of values, ends and levels of any sign, and of an alpha above 1 for costs."""
+    for seed in range(60):
+        for interval in (False, True):
+            settings, _ = general_laws.case(random.Random(seed), costs, 4, places, interval)
+            if settings["default"] is not None:
+                floor = (CostCeiling if costs else RewardFloor)(**settings)
+                check_assumed(floor.terms(), floor.unit.floor(floor.reward_range[0]))
+
+
+def check_assumed(terms, r_min):
+    assert terms.hold == max(0, terms.floor - r_min)
+    assert terms.deposit >= 0
+    if terms.high is None:
+        return
+    assert terms.value <= terms.high
+    assert terms.lost >= 0
+    assert terms.whole > 0
+    if terms.fixed:
+        assert terms.deposit == terms.value - terms.floor
+    else:
+        crosses = [0] if terms.value <= 0 <= terms.high else []
+        ends = [terms.value, terms.high, *crosses]
+        assert terms.deposit <= min(map(terms.given_up, ends))
