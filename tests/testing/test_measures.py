@@ -63,6 +63,32 @@ class TestALearnerOfMeasuresThatIsToldTheRewardInUnits(PolicyKit):
         return OnUnits()
 
 
+class TestALearnerUnderACeiling(ScoringPolicyKit):
+    reward_range = (-0.05, 0)
+    measure_ranges = MappingProxyType({"quality": (0, 1), "cost": (0, 0.05)})
+    reserves = MappingProxyType({})
+
+    def make_policy(self):
+        return sf.CostSubsidy(3, default=0.6, alpha=0.2, cost_range=(0, 0.05))
+
+    def make_floor(self):
+        return {
+            "quality": sf.RewardFloor(0.6, 0.2, reserve=self.reserves.get("quality", 0)),
+            "cost": sf.CostCeiling(
+                0.02, 0.5, cost_range=(0, 0.05), reserve=self.reserves.get("cost", 0)
+            ),
+        }
+
+
+@pytest.mark.parametrize("name", ["quality", "cost"])
+def test_an_agent_that_breaks_one_of_its_floors_is_found(name, monkeypatch):
+    kit = TestALearnerUnderACeiling()
+    kit.reserves = {"quality": 1000, "cost": 1000, name: 0}
+    monkeypatch.setattr("surefoot.floors.SeveralBooks.affords", lambda self, terms: True)
+    with pytest.raises(AssertionError):
+        kit.test_under_guard_the_worst_rewards_do_not_break_the_floor()
+
+
 class HearsOfNoMeasures(Careful):
     def update(self, arm, reward, context):
         pass

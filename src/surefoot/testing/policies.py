@@ -322,10 +322,8 @@ class PolicyKit(PolicyMaker):
         guards: Any = agent.floor
         floors = guards.floors if self.is_measured else {"reward": guards}
         outcomes, explored = {name: Outcomes(floor) for name, floor in floors.items()}, 0
-        worst = {
-            name: float(ends[getattr(floors.get(name), "costs", False)])
-            for name, ends in self.measure_ranges.items()
-        }
+        costs = {name for name, floor in floors.items() if getattr(floor, "costs", False)}
+        worst = {name: float(ends[name in costs]) for name, ends in self.measure_ranges.items()}
         for _ in range(self.plays):
             play = agent.select(self.make_context(world.rng))
             for one in outcomes.values():
@@ -338,7 +336,8 @@ class PolicyKit(PolicyMaker):
                 agent.update(play, **self.paid(self.worst(play.arm), worst))
                 booked = agent.books.plays.get(play.id).reward
                 assert booked is not None
-                told = worst or {"reward": agent.floor.unit.decimal(booked)}
+                told = {"reward": agent.floor.unit.decimal(booked)}
+                told |= {name: -x if name in costs else x for name, x in worst.items()}
             for name, one in outcomes.items():
                 one.report("settle", play.id, told[name])
                 assert one.least() >= 0
