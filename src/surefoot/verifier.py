@@ -35,10 +35,10 @@ NUMBERS = ("seq", "at", "config_version", "d_posted", "d_held", "posted", "held"
 TYPES = {"kind": str, "experiment": str, "actor": str, "prev": str, "hash": str, "payload": dict}
 FIELDS = sorted([*NUMBERS, *TYPES, "play"])  # as canonical JSON has them
 TERMS = ("value", "floor", "deposit", "upper", "lost", "whole")
-GIVEN = ("default", "alpha", "places", "against", "target", "checkpoint")
+GIVEN = ("default", "alpha", "margin", "places", "against", "target", "checkpoint")
 REWARDED = ("outcome.settled", "outcome.late", "default.valued", "decision.confirmed")
 DECIMAL = re.compile(r"-?[0-9]{1,2000}(\.[0-9]{1,2000})?([eE][-+]?[0-9]{1,4})?")
-HELD, OWN = "decision.held", re.compile("p-[0-9]+")
+HELD, OWN, SUMS = "decision.held", re.compile("p-[0-9]+"), ("C2UCB", "CombLinTS")
 HEAD = re.compile(r"(?:([0-9]{1,18}):)?([0-9a-f]{64})")
 HOLDS = "verified: the promise holds at every moment"
 FAILED = "NOT VERIFIED: the promise may be broken"
@@ -147,7 +147,8 @@ class Configuration:
         agree(said, {"kind": "reward", "strict": True, "places": places, "known": known})
         self.places, self.scale = places, Fraction(10) ** places
         self.alpha = exact(said.get("alpha"), "alpha")
-        must(0 < self.alpha < 1, "alpha", said["alpha"], "within (0, 1)")
+        must(0 <= self.alpha < 1, "alpha", said["alpha"], "within [0, 1)")
+        self.margin = self.scale * exact(said.get("margin", "0"), "margin")
         self.low, self.high = whole(said, "low"), whole(said, "high")
         must(self.low < self.high, "high - low", self.high - self.low, "above 0", self.say)
         must(said.get("against") in ("realised", "fixed"), "against", said.get("against"), "known")
@@ -166,8 +167,7 @@ class Configuration:
         self.shadow, self.window = part(settings, "shadow", bool), settings.get("reward_window")
         must(self.window is None or whole(settings, "reward_window") > 0, "reward_window", 0, "> 0")
         self.holdout = 0 < exact(settings.get("holdout", "0"), "holdout") < 1
-        self.arms, kind = part(policy, "arms", list), policy.get("kind")
-        self.sums = kind in ("C2UCB", "CombLinTS")
+        self.arms, self.sums = part(policy, "arms", list), policy.get("kind") in SUMS
 
     def of(self, said: Entry, explores: bool) -> Entry:
         """The terms in force, or of a default that a play brings; what is said must be these."""
@@ -187,10 +187,10 @@ class Configuration:
         low, high = (self.scale * exact(end, "default") for end in (ends[0], ends[-1]))
         random, value = isinstance(default, list), floor(low)
         asked = self.target if random and self.target is not None else high
-        f = ceil((1 - self.alpha) * asked)
-        fixed = random and self.share == 1
-        deposit = value - f if fixed else floor(self.alpha * (value if random else low))
-        must(0 <= low <= high and deposit >= 0, "default", default, "one that the floor allows")
+        f = ceil(asked - self.alpha * abs(asked) - self.margin)
+        given_up = self.alpha * abs(Fraction(value) if random else low) + self.margin
+        deposit = value - f if random and self.share == 1 else floor(given_up)
+        must(low <= high and deposit >= 0 <= low * random, "default", default, "an allowed one")
         hold, share = max(0, f - self.low), self.share.as_integer_ratio()
         ends = (floor(high), *share) if random else (None, None, None)
         terms = dict(zip((*TERMS, "hold"), (value, f, deposit, *ends, hold), strict=True))

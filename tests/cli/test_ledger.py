@@ -185,6 +185,16 @@ def test_status_says_what_kind_of_default_there_is(surefoot, tmp_path, default, 
     assert f" default {shown} " in " ".join(surefoot("status", "shop.db")[1].split())
 
 
+def test_status_says_where_no_play_can_explore_before_there_is_a_reserve(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    with Live(GenCB(UCB1(n_arms=2), RewardFloor(0.5, 0)), tmp_path / "shop.db") as live:
+        said = "no play can explore before 0.500000000 are available"
+        assert said in surefoot("status", "shop.db")[1]
+        live.add_reserve(0.5)
+        assert said not in surefoot("status", "shop.db")[1]
+
+
 def test_status_shows_how_each_arm_stands_within_80_columns(surefoot, tmp_path):
     from surefoot.live.live import Live
 

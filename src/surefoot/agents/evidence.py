@@ -48,7 +48,8 @@ class Evidence:
         Rewards count in the order of the decisions: what was told of a play waits for the arm's
         earlier plays. A play that expired counts as r_max to the upper end and r_min to the lower;
         so does a default play reported without its reward, which counts in the mean alone if it is
-        told later. A reward outside the range counts as the end. After ``change(default=...)`` the
+        told later. A reward outside the range counts as the end. Under a ``CostCeiling`` mean, low
+        and high are costs. After ``change(default=...)`` the
         default's interval is of the plays to come. Raises InvalidInput for a policy that does not
         play single arms.
 
@@ -76,7 +77,8 @@ class Evidence:
 
         The mean over plays 1..n of what the agent's way of playing pays on average at each, less
         what the default does; it moves as the policy learns. low..high holds it with probability
-        1 - ``delta`` at every moment at once. The estimate weighs the holdout's rewards by 1/h and
+        1 - ``delta`` at every moment at once; under a ``CostCeiling`` it is what was spared. The
+        estimate weighs the holdout's rewards by 1/h and
         the others by 1/(1 - h), from the default's known value. Source and proof:
         ``surefoot.agents.uplift``.
 

@@ -60,12 +60,12 @@ def funding_arm(tally: Any, value: int, arms: Sequence[int]) -> int:
 
 @jittable
 def exceeds(a: int, b: int, c: int, d: int) -> bool:
-    """Whether a/b > c/d, of whole numbers a, c >= 0 and b, d > 0, without their products.
+    """Whether a/b > c/d, of whole numbers with b, d > 0, without their products.
 
     Those would leave 64 bits; Euclid's quotients of both decide it.
 
-    >>> exceeds(10**18, 10**9 + 1, 10**18 - 1, 10**9), exceeds(1, 3, 2, 6)
-    (False, False)
+    >>> exceeds(10**18, 10**9 + 1, 10**18 - 1, 10**9), exceeds(1, 3, 2, 6), exceeds(-1, 3, -1, 2)
+    (False, False, True)
     """
     while True:
         whole, other = a // b, c // d

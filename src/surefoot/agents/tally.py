@@ -435,6 +435,9 @@ class _View:
         if why is None:
             below, above = self._sequence(place).ends(self.delta / 2, self.delta / 2)
             low, high = float(below * unit), float(above * unit)
+        if getattr(self.agent.floor, "costs", False):  # of costs, and not of what is spared
+            mean = None if mean is None else 0.0 - mean
+            low, high = (None, None) if low is None or high is None else (0.0 - high, 0.0 - low)
         waits = self.waits[place]
         return ArmStanding(
             label, paid.told + paid.lost + waits, waits, paid.told, mean,
@@ -443,7 +446,7 @@ class _View:
 
     def _why(self, place: int, paid: Paid) -> str | None:
         """Why an arm has no interval; None: it has one."""
-        if self.agent.floor.reward_range[0].is_infinite():
+        if not getattr(self.agent.floor, "bounded", True):
             return UNBOUNDED
         if place != DEFAULT:
             return self.tally.picked

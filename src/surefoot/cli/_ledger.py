@@ -91,7 +91,8 @@ def status(ledger: Ledger, account: Account = None, as_json: AsJson = False) -> 
     Reads the whole ledger and re-proves it on the way; the exit code is 0
     even where that fails, and the last line says so. A table for each
     experiment has its floor, what its plays earned and had to earn, and how
-    many there are, those whose reward was capped or not the default's value
+    many there are, and says where it cannot explore before there is a
+    reserve; those whose reward was capped or not the default's value
     where there are any; PAUSED and SHADOW say that it does not explore. One
     line more says whether the rewards reported with its default plays bear out
     the default's declared value, or fall below it; a false alarm has a chance
@@ -325,6 +326,8 @@ def _show(report: JsonObject, defaults: dict[str, DefaultReport]) -> None:
         modes = "".join(f", {mode.upper()}" for mode in ("paused", "shadow") if standing[mode])
         console.print(f"experiment {name}{modes}", style="bold", soft_wrap=True)
         console.print(_experiment_table(standing, report["unit_places"]))
+        if report["available"] < standing["needed"]:
+            console.print(_starved(standing, report["unit_places"]), soft_wrap=True)
         show_arms(console, standing["arms"], standing["uplift"])
     for name, said in defaults.items():
         of = "" if len(defaults) == 1 else f" of {name}"
@@ -358,6 +361,14 @@ def _experiment_table(standing: JsonObject, places: int) -> Padding:
     return _table(said, {name: standing[name] for name in names})
 
 
+def _starved(standing: JsonObject, places: int) -> str:
+    """What an experiment waits for whose default plays bring nothing."""
+    return (
+        "explores nothing: its default plays bring nothing, and no play can explore before "
+        f"{_amount(standing['needed'], places)} are available; add to the reserve, or change alpha"
+    )
+
+
 def _amount(units: int, places: int, form: str = ",f") -> str:
     from decimal import Decimal
 
@@ -366,7 +377,9 @@ def _amount(units: int, places: int, form: str = ",f") -> str:
 
 def _decimals(report: JsonObject) -> JsonObject:
     """A report whose amounts are decimal strings, as they are printed."""
-    names = ("posted", "held", "reserve", "available", "minimum_slack", "earned", "required")
+    names = (
+        "posted", "held", "reserve", "available", "minimum_slack", "earned", "required", "needed",
+    )  # fmt: skip
 
     def plain(part: JsonObject) -> JsonObject:
         amounts = {name: part[name] for name in names if name in part}

@@ -17,7 +17,7 @@ from surefoot.live.play import sealed
 from surefoot.live.store import Tx
 
 _OF_FLOOR = {*RewardFloor.changeable()}
-_NOT_YET = ("checkpoint", "margin", "max_slack")
+_NOT_YET = ("checkpoint", "max_slack")
 _MAY_CHANGE = (*(name for name in RewardFloor.changeable() if name not in _NOT_YET), *SETTINGS)
 
 

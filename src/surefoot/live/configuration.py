@@ -14,7 +14,7 @@ from surefoot.agents import GenCB, saving
 from surefoot.agents.faults import RAISE
 from surefoot.agents.holdout import share_of
 from surefoot.errors import InvalidInput
-from surefoot.floors import LearnedDefault, RewardFloor
+from surefoot.floors import CostCeiling, LearnedDefault, RewardFloor, Terms
 from surefoot.kernels.policy import KernelPolicy
 from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
@@ -143,6 +143,11 @@ def check_agent(agent: Any) -> GenCB:
 def check_floor(floor: Any) -> RewardFloor:
     """The floor, if the database's account can keep it."""
     # A class derived from ours may ask for something else, which the ledger could not say.
+    if type(floor) is CostCeiling:
+        raise InvalidInput(
+            f"floor = {shown(floor)} cannot go live yet: the ledger speaks of rewards; guard "
+            "rewards, or run the agent in one process and save it"
+        )
     if type(floor) is not RewardFloor:
         raise InvalidInput(
             f"floor = {shown(floor)} cannot go live in this version: only RewardFloor itself can, "
@@ -158,6 +163,13 @@ def check_floor(floor: Any) -> RewardFloor:
             f"checkpoint = {floor.checkpoint} cannot go live in this version: the store promises "
             "the floor at every play; leave checkpoint out"
         )
+    if floor.max_slack is not None:
+        raise InvalidInput(
+            f"max_slack = {floor.max_slack} cannot go live yet: the ledger has no entry for slack "
+            "that is forfeited; leave max_slack out"
+        )
+    if isinstance(floor.default, tuple):
+        check_terms(floor.terms())
     if not floor.fits_int64:
         raise InvalidInput(
             f"places = {floor.places}: 10**9 plays of rewards in {floor.reward_range} leave the "
@@ -165,6 +177,15 @@ def check_floor(floor: Any) -> RewardFloor:
         )
     kept: RewardFloor = floor
     return kept
+
+
+def check_terms(terms: Terms) -> None:
+    """InvalidInput for an interval whose draws the ledger could not credit."""
+    if terms.high is not None and (terms.value < 0 or terms.extra):
+        raise InvalidInput(
+            "an interval default below 0, or with a margin, cannot go live yet: the ledger "
+            "credits its draws by alpha alone; give its known value, or shift the rewards"
+        )
 
 
 def opened(agent: GenCB, settings: Settings) -> JsonObject:
@@ -187,7 +208,8 @@ def written_floor(floor: RewardFloor) -> JsonObject:
     low, high = map(unit.floor, floor.reward_range)
     rest: JsonObject = {"low": low, "high": high, "reserve": unit.floor(floor.reserve)}
     settings = floor.config()
-    rest |= {name: settings[name] for name in ("default", "alpha", "places", "against", "target")}
+    names = "default", "alpha", "margin", "places", "against", "target"
+    rest |= {name: settings[name] for name in names if name in settings}
     return {"kind": "reward", "strict": True, **known, **rest}
 
 

@@ -26,6 +26,7 @@ from surefoot.live.configuration import (
     WORST,
     Settings,
     built,
+    check_terms,
     grown,
     settings_of,
     unknown,
@@ -136,6 +137,8 @@ class Fold:
         """The checked context, the allowed arms by number, and the terms of a request."""
         agent, allowed = self.agent, asked.allowed
         terms = self.books.terms(asked.default)
+        if asked.default is not None:
+            check_terms(terms)
         context = agent.checked_context(asked.context)
         if self.removed:
             allowed = self._allowed(allowed)

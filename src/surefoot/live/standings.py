@@ -24,8 +24,9 @@ class Standings:
     """A fold of an account's entries; it counts as ``Live.account`` does, amounts in units.
 
     ``of`` says of each experiment, by name: ``default``, ``alpha``, ``shadow`` and
-    ``learn_missing`` in force, whether it is ``paused``, what it ``earned`` and what was
-    ``required`` of it, and how many ``explorations``, ``open``, ``expired``, ``default_plays``,
+    ``learn_missing`` in force, what has to be available before it can explore where its default
+    plays bring nothing (``needed``; else 0), whether it is ``paused``, what it ``earned`` and what
+    was ``required`` of it, and how many ``explorations``, ``open``, ``expired``, ``default_plays``,
     ``unreported``, ``capped`` and ``mismatches`` there are, and default plays that were so
     because the policy failed (``faults``). ``leases`` has how many leases are
     ``live`` and the amount ``held`` by them. All of it is plain JSON.
@@ -97,6 +98,7 @@ class Standings:
     def _configure(self, experiment: str, floor: JsonObject, live: JsonObject) -> None:
         fresh = {**dict.fromkeys(("earned", "required", *COUNTED, *NOTED), 0), "paused": False}
         terms = {name: floor[name] for name in ("default", "alpha")}
+        terms["needed"] = needed(floor)
         terms |= {"shadow": live["shadow"], "learn_missing": live.get("learn_missing", "skip")}
         self.of[experiment] = {**terms, **self.of.get(experiment, fresh), **terms}
 
@@ -104,3 +106,20 @@ class Standings:
     def leases(self) -> dict[str, int]:
         """How many leases are live, and what they hold for plays that have no entry yet."""
         return {"live": len(self._leases), "held": sum(self._leases.values())}
+
+
+def needed(floor: JsonObject) -> int:
+    """What has to be available before a play can explore, if default plays bring nothing; else 0.
+
+    A reserve may come later, or another experiment may save for it: so nothing is refused.
+
+    >>> needed({"known": "constant", "hold": 7, "deposit": 0})
+    7
+    >>> needed({"known": "per_play", "alpha": "0"})
+    1
+    """
+    if floor["known"] == "per_play":
+        gives_up = any(float(floor.get(name, 0)) for name in ("alpha", "margin"))
+        return int(not gives_up and floor.get("target") is None)
+    nothing = floor["known"] == "constant" and not floor["deposit"]
+    return int(floor["hold"]) if nothing else 0

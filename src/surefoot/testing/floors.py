@@ -32,9 +32,9 @@ class FloorKit(FloorMaker):
     ``asks(default)``: what a play has to earn, for a floor of your own class. ``worth(default)``:
     what its default is worth, where that is a key of a table, say, and no number.
 
-    Holds when: your floor is a RewardFloor or a MeanVarianceFloor, or promises that the rewards
-    reach the sum of what the plays have to earn. Does not hold when: its books promise something
-    else; then a test fails.
+    Holds when: your floor is a RewardFloor, a CostCeiling or a MeanVarianceFloor, or promises that
+    the rewards reach the sum of what the plays have to earn. Does not hold when: its books promise
+    something else; then a test fails.
     """
 
     def test_the_worst_rewards_do_not_break_the_promise(self) -> None:
@@ -196,7 +196,8 @@ class FloorKit(FloorMaker):
         assert not pair.books.affords(pair.books.terms(self.first_default()))
 
     def test_a_reserve_can_be_withdrawn_as_far_as_it_is_not_needed(self) -> None:
-        books, amount = self.saved_up().books, 2 * self.make_floor().reward_range[1]
+        books, ends = self.saved_up().books, self.make_floor().reward_range
+        amount = 2 * max(map(abs, ends))
         before, had = books.snapshot(), statement(books).reserve
         try:
             books.add_reserve(amount)
