@@ -18,7 +18,9 @@ from surefoot.floors import RewardFloor
 HOME = str(Path(surefoot.__file__).parent)
 SETTINGS = {"quality": (Fraction(2, 5), Fraction(2, 5)), "speed": (Fraction(1, 2), Fraction(1, 2))}
 # Quality is closed first and is the tighter one: a hold that comes back too early is spent.
-STEPS = ("select", "update", "one measure", "default", "void", "void default", "expire", "fall_back")
+STEPS = (
+    "select", "update", "one measure", "default", "void", "void default", "expire", "fall_back",
+)  # fmt: skip
 
 
 class World:
