@@ -104,11 +104,6 @@ class LinearFloor(Fixed):
         return places
 
     @property
-    def worth(self) -> Any:
-        """The constant default as the books count it: its reward, or minus its cost."""
-        return self.default
-
-    @property
     def told_range(self) -> tuple[Decimal, Decimal]:
         """Bounds of what is told: of rewards, or of costs."""
         given: tuple[Decimal, Decimal] = self.to_books(self.reward_range)

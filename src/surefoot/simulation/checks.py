@@ -81,7 +81,8 @@ def default_mean(agent: Agent) -> float:
 
 def worth_of(floor: Any) -> Decimal:
     """The constant default as the books count it: minus its cost, under a ceiling."""
-    worth: Decimal = getattr(floor, "worth", floor.default)
+    to_books = getattr(floor, "to_books", None)
+    worth: Decimal = to_books(floor.default) if to_books else floor.default
     return worth
 
 
