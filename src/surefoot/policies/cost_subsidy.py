@@ -104,6 +104,7 @@ class CostSubsidy(Stateful):
         self.threshold = float(self._least())
         self.costs = self._known(costs)
         self.cost_range = self._paid(cost_range)
+        self._graded, self._priced = map(_floats, (self.quality_range, self.cost_range))
         if not isinstance(quality, str) or not quality:
             raise InvalidInput(f"quality = {shown(quality)} must be the name of a measure")
         self.measures = (quality,)
@@ -191,19 +192,18 @@ class CostSubsidy(Stateful):
             share = self._draw(told, total, turn, 2 * arm)
         else:
             share = self._bound(arm, turn, told, total)
-        return _at(self.quality_range, share)
+        return _at(self._graded, share)
 
     def _cost(self, arm: int, turn: int) -> float:
         """C_i: as cheap as the arm may be."""
-        if self.cost_range is None:
-            assert self.costs is not None
+        if self.costs is not None:
             return self.costs[arm]
         told, total = self._state[COST][arm], self._state[COST + 1][arm]
         if self.form == THOMPSON:
             share = self._draw(told, total, turn, 2 * arm + 1)
         else:
             share = 1.0 - self._bound(arm, turn, told, told * WHOLE - total)
-        return _at(self.cost_range, share)
+        return _at(self._priced, share)
 
     def _draw(self, told: int, total: int, turn: int, number: int) -> float:
         """A sample of the mean of values on [0, 1]; ``number``: of the draw within its turn."""
@@ -233,9 +233,9 @@ class CostSubsidy(Stateful):
             )
         told = dict[int, int]()
         if name in measures:
-            told[QUALITY] = _units(measures[name], self.quality_range, name)
-        if reward is not None and self.cost_range is not None:
-            told[COST] = _units(-reward, self.cost_range, "minus the reward")
+            told[QUALITY] = _units(measures[name], self._graded, name)
+        if reward is not None and self.costs is None:
+            told[COST] = _units(-reward, self._priced, "minus the reward")
         for row, units in told.items():
             self._state[row][arm] += 1
             self._state[row + 1][arm] += units
@@ -296,14 +296,20 @@ class CostSubsidy(Stateful):
         return f"CostSubsidy(n_arms={self.n_arms}{settings})"
 
 
-def _at(ends: tuple[Decimal, Decimal], share: float) -> float:
+def _floats(ends: tuple[Decimal, Decimal] | None) -> tuple[float, float]:
+    """The ends of a range; of none those of shares, which nothing is asked of."""
+    return (0.0, 1.0) if ends is None else (float(ends[0]), float(ends[1]))
+
+
+def _at(ends: tuple[float, float], share: float) -> float:
     """The value at a share of its range."""
-    low, high = map(float, ends)
+    low, high = ends
     return low + (high - low) * share
 
 
-def _units(value: Any, ends: tuple[Decimal, Decimal], what: str) -> int:
+def _units(value: Any, ends: tuple[float, float], what: str) -> int:
     """A value as a share of its range, in whole units: sums do not depend on their order."""
-    low, high = map(Fraction, ends)
-    share = (Fraction(exact(value, what)) - low) / (high - low)
-    return round(min(max(share, Fraction(0)), Fraction(1)) * WHOLE)
+    finite = type(value) is float and -math.inf < value < math.inf
+    number: float = value if finite else float(exact(value, what))
+    low, high = ends
+    return round(min(max((number - low) / (high - low), 0.0), 1.0) * WHOLE)

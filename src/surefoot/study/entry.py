@@ -29,9 +29,9 @@ COMPARATORS = (
     "ConUCBUnknown", "UnbalancedMOSS",
 )  # fmt: skip
 POLICIES = (
-    "AdaUCB", "C2UCB", "CombLinTS", "DiscountedThompson", "DiscountedUCB1", "EpsilonGreedy",
-    "GaussianThompson", "KLMS", "KLUCB", "LinTS", "LinUCB", "MVUCB", "SlidingThompson",
-    "SlidingUCB1", "Thompson", "UCB1",
+    "AdaUCB", "C2UCB", "CombLinTS", "CostSubsidy", "DiscountedThompson", "DiscountedUCB1",
+    "EpsilonGreedy", "GaussianThompson", "KLMS", "KLUCB", "LinTS", "LinUCB", "MVUCB",
+    "SlidingThompson", "SlidingUCB1", "Thompson", "UCB1",
 )  # fmt: skip
 GUARDS = ("GenCB", "Plain")
 
