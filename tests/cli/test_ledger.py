@@ -185,6 +185,14 @@ def test_status_says_what_kind_of_default_there_is(surefoot, tmp_path, default, 
     assert f" default {shown} " in " ".join(surefoot("status", "shop.db")[1].split())
 
 
+def test_status_says_what_is_given_up_besides(surefoot, tmp_path):
+    from surefoot.live.live import Live
+
+    floor = RewardFloor(-0.5, 0.1, (-1, 1), margin=0.05)
+    Live(GenCB(UCB1(n_arms=2), floor), tmp_path / "shop.db").close()
+    assert " margin 0.05 " in " ".join(surefoot("status", "shop.db")[1].split())
+
+
 def test_status_says_where_no_play_can_explore_before_there_is_a_reserve(surefoot, tmp_path):
     from surefoot.live.live import Live
 

@@ -355,6 +355,7 @@ def _experiment_table(standing: JsonObject, places: int) -> Padding:
     if isinstance(default, list):
         default = " to ".join(default)
     said = {"default": default or "each play's own", "alpha": standing["alpha"]}
+    said |= {"margin": standing["margin"]} if float(standing["margin"]) else {}
     said |= {name: _amount(standing[name], places) for name in ("earned", "required")}
     said |= {"learn_missing": "worst"} if standing["learn_missing"] == "worst" else {}
     names = (*COUNTED, *(name for name in NOTED if standing[name]))

@@ -23,7 +23,7 @@ _REPORTS = ("decision.confirmed", "outcome.", "default.")
 class Standings:
     """A fold of an account's entries; it counts as ``Live.account`` does, amounts in units.
 
-    ``of`` says of each experiment, by name: ``default``, ``alpha``, ``shadow`` and
+    ``of`` says of each experiment, by name: ``default``, ``alpha``, ``margin``, ``shadow`` and
     ``learn_missing`` in force, what has to be available before it can explore where its default
     plays bring nothing (``needed``; else 0), whether it is ``paused``, what it ``earned`` and what
     was ``required`` of it, and how many ``explorations``, ``open``, ``expired``, ``default_plays``,
@@ -98,7 +98,7 @@ class Standings:
     def _configure(self, experiment: str, floor: JsonObject, live: JsonObject) -> None:
         fresh = {**dict.fromkeys(("earned", "required", *COUNTED, *NOTED), 0), "paused": False}
         terms = {name: floor[name] for name in ("default", "alpha")}
-        terms["needed"] = needed(floor)
+        terms |= {"margin": floor.get("margin", "0"), "needed": needed(floor)}
         terms |= {"shadow": live["shadow"], "learn_missing": live.get("learn_missing", "skip")}
         self.of[experiment] = {**terms, **self.of.get(experiment, fresh), **terms}
 
