@@ -185,7 +185,7 @@ def test_a_value_that_is_no_number_is_named(value):
 
 
 def test_units_too_far_apart_for_the_engine_are_driven_play_by_play():
-    huge = sf.RewardFloor(Decimal("1e20"), 0.5, (0, Decimal("1e30")))
+    huge = sf.RewardFloor(Decimal("1e29"), 0.5, (0, Decimal("1e30")))
     agents = {"huge": sf.GenCB(sf.UCB1(2), huge, default_competes=False)}
     assert traces(agents, 30) == traces(agents, 30, engine="plain")
     assert Plan(agents, ENVIRONMENT, 30).stepwise == ["huge"]

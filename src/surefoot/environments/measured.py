@@ -137,7 +137,7 @@ class MeasuredArms(Frozen):
         self._weigh()
         # What not every such environment has is looked for by the simulator.
         if any(hasattr(one, "arrival") for one in parts.values()):
-            vars(self)["arrival"] = self._arrival
+            vars(self).update(arrival=self._arrival, arrival_of=self._arrival_of)
         if any(_drifts(one) for one in parts.values()):
             vars(self).update(drifts=True, best_at=self._best_at)
 
@@ -192,11 +192,15 @@ class MeasuredArms(Frozen):
 
         ``play``: its number, where a measure drifts.
         """
+        paid = {name: self._pulled(name, key, turn, arm, *play) for name in self.objective}
+        return self.weigh(paid)
+
+    def weigh(self, measures: Mapping[str, Number]) -> float:
+        """The objective that measures come to; those that it does not count are left aside."""
         units = 0
         for name, times in self._times.items():
-            one = self.measures[name]
-            paid = self._pulled(name, key, turn, arm, *play)
-            units += times * Unit(one.places).read(paid, f"the {name} that its environment paid")
+            unit = Unit(self.measures[name].places)
+            units += times * unit.read(measures[name], f"measures[{name!r}]")
         return float(Unit(self.places).decimal(units // self._over))
 
     def pull_measures(self, key: int, turn: int, arm: int, *play: int) -> dict[str, float]:
@@ -207,6 +211,10 @@ class MeasuredArms(Frozen):
         one = self.measures[name]
         moment = play if _drifts(one) else ()
         return float(one.pull(part_key(key, self._parts[name]), turn, arm, *moment))
+
+    def part_of(self, name: str) -> int:
+        """The number of a measure's draws, see ``part_key``."""
+        return self._parts[name]
 
     def pull_default(self, key: int, play: int) -> dict[str, float]:
         """What the default pays at a play, of the measures it is known of, by name."""
@@ -235,7 +243,7 @@ class MeasuredArms(Frozen):
             total += float(weight) * one.value(action, *(play if _drifts(one) else ()))
         return total
 
-    def arrival_of(self, name: str, key: int, play: int) -> int:
+    def _arrival_of(self, name: str, key: int, play: int) -> int:
         """The play after which one measure of ``play`` is known."""
         one = self.measures[name]
         if not hasattr(one, "arrival"):
@@ -243,7 +251,7 @@ class MeasuredArms(Frozen):
         return int(one.arrival(part_key(key, self._parts[name]), play))
 
     def _arrival(self, key: int, play: int) -> int:
-        return max(self.arrival_of(name, key, play) for name in self.objective)
+        return max(self._arrival_of(name, key, play) for name in self.objective)
 
     def _best_at(self, play: int) -> float:
         return max(self.value(arm, play) for arm in range(self.n_arms))

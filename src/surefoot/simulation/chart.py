@@ -51,8 +51,8 @@ def draw(result: Result, panels: Sequence[str] = PANELS) -> Figure:
     curves = dict(zip(result.agents, style.curves(len(result.agents)), strict=True))
     guarded = [name for name in curves if result.plan.agents[name].measured]
     kinds: list[tuple[str, str]] = [("regret", "")] if "regret" in panels else []
-    if "slack" in panels and guarded:
-        kinds.append(("slack", ""))
+    if "slack" in panels:
+        kinds += [("slack", floor) for floor in _floors(result, guarded)]
     if "arms" in panels:
         kinds += [("arms", name) for name in curves]
     across = 2 if len(kinds) == 4 else min(_ACROSS, len(kinds))
@@ -73,7 +73,7 @@ def draw(result: Result, panels: Sequence[str] = PANELS) -> Figure:
             if kind == "regret":
                 _regret(axes, result, curves)
             elif kind == "slack":
-                _slack(axes, result, {one: curves[one] for one in guarded})
+                _slack(axes, result, name, {one: curves[one] for one in guarded})
             else:
                 _arms(axes, result, name, shares)
         spares = places[len(kinds) :]
@@ -111,11 +111,23 @@ def _regret(axes: Axes, result: Result, curves: dict[str, style.Curve]) -> None:
     _bands(axes, result, "regret", curves)
 
 
-def _slack(axes: Axes, result: Result, curves: dict[str, style.Curve]) -> None:
-    moments = any(result.plan.agents[name].floor.rho is not None for name in curves)
-    axes.set_title("Above the floor")
-    axes.set_ylabel("t·MV above the floor" if moments else "reward above the floor")
-    _bands(axes, result, "slack", curves)
+def _floors(result: Result, guarded: Sequence[str]) -> list[str]:
+    """The names of all floors, each a panel: amounts of two measures are not of one unit."""
+    return list(dict.fromkeys(floor for name in guarded for floor in result.plan.guards[name]))
+
+
+def _slack(axes: Axes, result: Result, floor: str, curves: dict[str, style.Curve]) -> None:
+    plan = result.plan
+    mine = {name: curve for name, curve in curves.items() if floor in plan.guards[name]}
+    moments = any(plan.agents[name].floor.rho is not None for name in mine)
+    costs = any(plan.guards[name][floor].costs for name in mine)
+    of = f": {floor}" if any(map(plan.several, mine)) else ""
+    axes.set_title(f"{'Below the ceiling' if costs else 'Above the floor'}{of}")
+    said = f"{floor if of else 'cost'} below the ceiling" if costs else "reward above the floor"
+    if of and not costs:
+        said = f"{floor} above the floor"
+    axes.set_ylabel("t·MV above the floor" if moments else said)
+    _bands(axes, result, "slack", mine, floor)
     low, high = axes.get_ylim()
     if low < 0:
         axes.axhspan(low, 0, color=style.HAIR, alpha=0.45, linewidth=0)
@@ -123,10 +135,13 @@ def _slack(axes: Axes, result: Result, curves: dict[str, style.Curve]) -> None:
     axes.set_ylim(low, high)
 
 
-def _bands(axes: Axes, result: Result, measure: str, curves: dict[str, style.Curve]) -> None:
+def _bands(
+    axes: Axes, result: Result, measure: str, curves: dict[str, style.Curve],
+    floor: str | None = None,
+) -> None:  # fmt: skip
     t, ends = result.plan.checkpoints, []
     for name, curve in curves.items():
-        values = result.measure(name, measure)
+        values = result.measure(name, measure, floor)
         style.band(axes, t, values, curve)
         end = float(values[:, -1].mean())
         ends.append((end, f"{name}\n{brief(end)}", curve))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-from decimal import Decimal
 from typing import Any
 
 import numpy as np
@@ -11,7 +10,7 @@ import numpy as np
 from surefoot._exact import INT64_MAX, PLAYS, Unit, shown
 from surefoot.agents.agent import Agent
 from surefoot.agents.faults import RAISE
-from surefoot.environments import Environment
+from surefoot.environments import Environment, MeasuredArms
 from surefoot.environments._kernels import WRAPPERS, draws_for
 from surefoot.environments._table import TableRecord
 from surefoot.environments._timing import DRIFTS
@@ -21,6 +20,14 @@ from surefoot.errors import InvalidInput
 from surefoot.floors import CostCeiling, RewardFloor
 from surefoot.floors.reward_books import Account, RewardBooks
 from surefoot.kernels import registry
+from surefoot.simulation.guards import (
+    Guards,
+    check_default,
+    check_objective,
+    check_range,
+    guards_of,
+    several,
+)
 from surefoot.simulation.mean_variance import WIDEST
 
 
@@ -58,6 +65,7 @@ def goes_by_play(agent: Agent, environment: Any) -> bool:
     inside = environment.env if type(environment) in WRAPPERS else environment
     return (
         agent.floor.rho is None
+        and not several(agent)
         and agent.gate in ("account", "none")
         and (inside is not environment or not hasattr(environment, "arrival"))
         and drifts(inside) == (type(inside.record) in DRIFTS)
@@ -72,18 +80,6 @@ def has_contexts(environment: Any) -> bool:
 def timed(environment: Any) -> bool:
     """Whether a reward or its arrival depends on the play's number, so that no turns are shared."""
     return hasattr(environment, "arrival") or drifts(environment)
-
-
-def default_mean(agent: Agent) -> float:
-    """What the default is worth to the regret; -inf without a floor, which then has no default."""
-    return float(worth_of(agent.floor)) if agent.measured else -math.inf
-
-
-def worth_of(floor: Any) -> Decimal:
-    """The constant default as the books count it: minus its cost, under a ceiling."""
-    to_books = getattr(floor, "to_books", None)
-    worth: Decimal = to_books(floor.default) if to_books else floor.default
-    return worth
 
 
 def has_kernels(agent: Agent, environment: Environment) -> bool:
@@ -104,9 +100,29 @@ def has_kernels(agent: Agent, environment: Environment) -> bool:
         and _speaks_kernel(agent.policy)
         and (agent.on_fault == RAISE or type(agent.policy).__module__.startswith("surefoot."))
         and draws_for(environment)
+        and _draws_measures(agent, environment)
         and getattr(environment, "f", None) is None
         and 10 ** abs(floor.places - environment.places) <= INT64_MAX
         and (agent.unit_rewards or 0 <= floor.places <= _EXACT_PLACES)
+    )
+
+
+def _draws_measures(agent: Agent, environment: Any) -> bool:
+    """Whether the engine can draw what the floors guard, where that is not what ``pull`` pays."""
+    guards = guards_of("", agent, environment).values()
+    places = {one.measure: one.floor.places for one in guards if one.measure is not None}
+    if not places:
+        return True
+    while type(environment) in WRAPPERS:
+        environment = environment.env
+    if type(environment) is not MeasuredArms:
+        return False
+    if not several(agent):  # then its policy learns what the ceiling guards
+        return environment.objective == dict.fromkeys(places, -1)
+    paid = {name: environment.measures[name] for name in places}
+    return all(
+        draws_for(one) and 10 ** abs(one.places - places[name]) <= INT64_MAX
+        for name, one in paid.items()
     )
 
 
@@ -117,12 +133,13 @@ _EXACT_PLACES = 15
 def _keeps(agent: Agent) -> bool:
     """Whether the engine has a gate and a calendar for the floor."""
     floor: Any = agent.floor
+    floors = several(agent).values() or [floor]
+    if all(type(one) in (RewardFloor, CostCeiling) for one in floors):
+        return all(one.plain for one in floors) and getattr(agent, "owed", None) is None
     if "plain" not in vars(type(floor)):  # a class derived from ours may ask for something else
         return False
     if floor.rho is None:
-        return bool(floor.plain) and (
-            type(floor) in (RewardFloor, CostCeiling) or _is_constant(floor)
-        )
+        return bool(floor.plain) and _is_constant(floor)
     numbers = floor.constants
     reach = max(abs(numbers.low), abs(numbers.high), numbers.value)
     return agent.gate in ("account", "none") and reach <= WIDEST
@@ -228,8 +245,11 @@ def finite(number: Any, what: str) -> float:
     return value
 
 
-def check_agent(name: Any, agent: Any, environment: Environment) -> None:
-    """InvalidInput for an agent that cannot be simulated, or does not fit the environment."""
+def check_agent(name: Any, agent: Any, environment: Environment) -> Guards:
+    """What the agent's floors guard.
+
+    InvalidInput for an agent that cannot be simulated, or does not fit the environment.
+    """
     if not isinstance(name, str):
         raise InvalidInput(f"agent name {shown(name)} must be a string, e.g. 'GenCB'")
     if not isinstance(agent, Agent):
@@ -238,13 +258,36 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             "or GenCB(policy, floor)"
         )
     floor, who = agent.floor, f"agent {shown(name)}"
-    if not isinstance(floor.default, Decimal):
-        raise _no_default(who, floor)
+    guards = guards_of(who, agent, environment)
+    for guard in guards.values():
+        check_default(who, guard, environment)
     if not floor.fits_int64:
         raise InvalidInput(
             f"{who} keeps books of {floor.places} places, in which {PLAYS} plays may "
             "leave 64 bits; give its floor fewer places, or none"
         )
+    _check_arms(who, agent, environment)
+    agent.check_explores()
+    if agent.books.plays.next_id or agent.turns or agent.paused:
+        raise InvalidInput(
+            f"{who} has already played or is paused; simulate starts from fresh agents"
+        )
+    if not getattr(agent.policy, "fresh", True):  # what it learned the engine would leave out
+        raise InvalidInput(
+            f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
+            "simulate starts from fresh policies"
+        )
+    if floor.rho is not None:
+        _check_moments(who, floor, environment)
+    for guard in guards.values():
+        check_range(who, guard, environment)
+    if several(agent):
+        check_objective(who, agent, environment)
+    return guards
+
+
+def _check_arms(who: str, agent: Agent, environment: Environment) -> None:
+    """InvalidInput unless the agent plays the arms that the environment has."""
     rows = not agent.labels and agent.actions.numbered and has_contexts(environment)
     if not agent.labels and not rows:
         raise InvalidInput(
@@ -261,51 +304,20 @@ def check_agent(name: Any, agent: Any, environment: Environment) -> None:
             f"{who} has {len(agent.labels)} arms, the environment {environment.n_arms}; "
             "the default is not counted in either"
         )
-    agent.check_explores()
-    if agent.account.plays or agent.turns or agent.paused:
-        raise InvalidInput(
-            f"{who} has already played or is paused; simulate starts from fresh agents"
-        )
-    if not getattr(agent.policy, "fresh", True):  # what it learned the engine would leave out
-        raise InvalidInput(
-            f"the {type(agent.policy).__name__} of {who} has already taken turns or rewards; "
-            "simulate starts from fresh policies"
-        )
-    if floor.rho is not None and floor.places < environment.places:
+
+
+def _check_moments(who: str, floor: Any, environment: Environment) -> None:
+    """InvalidInput unless a promise on mean and variance can be kept here."""
+    if floor.places < environment.places:
         raise InvalidInput(
             f"{who} keeps mean-variance books of {floor.places} places and the "
             f"environment pays in {environment.places}; give its floor as many"
         )
-    if floor.rho is not None and drifts(environment):
+    if drifts(environment):
         raise InvalidInput(
             f"{who} has a mean-variance floor, whose regret is against arms of one mean and "
             "variance, and the environment drifts; give it a RewardFloor"
         )
-    low, high = floor.reward_range
-    least, most = bounds(environment)
-    if not low <= least <= most <= high:
-        raise InvalidInput(
-            f"the environment pays ({least}, {most}), outside the reward_range ({low}, {high}) of "
-            f"{who}; give it a floor with a wider one"
-        )
-
-
-def _no_default(who: str, floor: Any) -> InvalidInput:
-    kind, default = type(floor).__name__, floor.default
-    if isinstance(floor, RewardFloor):
-        return InvalidInput(
-            f"{who} has a floor without one known default; simulate needs it: "
-            "RewardFloor(default=...)"
-        )
-    if default is None or isinstance(default, tuple):
-        return InvalidInput(
-            f"{who} has a floor without one known default; simulate needs it: give {kind} one, a "
-            "Decimal in its attribute default"
-        )
-    return InvalidInput(
-        f"{who}: default = {shown(default)} of its {kind} is a {type(default).__name__}; give a "
-        "Decimal: self.default = Decimal(str(default))"
-    )
 
 
 _KINDS = {False: "single arms", True: "super arms"}

@@ -12,7 +12,7 @@ from surefoot.environments import _kernels as draws
 from surefoot.environments import _timing as timing
 from surefoot.kernels import registry as policies
 from surefoot.kernels.warm import entry, teach
-from surefoot.simulation import loop, mean_variance, waiting
+from surefoot.simulation import loop, mean_variance, several, waiting
 from surefoot.simulation.fast import c2ucb, chunks, clucb, curves, gram, kinetic, lazy_index, linucb
 
 
@@ -34,6 +34,9 @@ class Engine(NamedTuple):
     """Called once for each full block; see ``chunks``."""
     interleave: Callable[..., None]
     interleave_moments: Callable[..., bool]
+    measure: Callable[..., None]
+    """As ``several.measure``, and the next as ``several.interleave_several``."""
+    interleave_several: Callable[..., None]
     go: Callable[..., None]
     """As ``waiting.go``."""
     array: Callable[[list[Any]], Any]
@@ -47,7 +50,8 @@ class Engine(NamedTuple):
 _PLAIN = Driver(policies.init, loop.base_path)
 PLAIN = Engine(
     lambda record: _PLAIN, lambda block, pledged, moments: None, loop.interleave,
-    mean_variance.interleave_moments, waiting.go, list, lambda size, kind: [kind()] * size, int,
+    mean_variance.interleave_moments, several.measure, several.interleave_several, waiting.go, list,
+    lambda size, kind: [kind()] * size, int,
 )  # fmt: skip
 """The text itself, in plain Python: what every faster form is held against."""
 
@@ -94,6 +98,7 @@ def _compiled(njit: Callable[..., Any]) -> Engine:
         _ENGINES.append(Engine(
             driver, njit(chunks.survey),
             njit(chunks.interleave_chunks), njit(chunks.interleave_moment_chunks),
+            njit(several.measure), njit(several.interleave_several),
             njit(waiting.go),
             np.array, np.zeros, np.uint64,
         ))  # fmt: skip

@@ -42,6 +42,8 @@ GAP, MEAN, SQUARE, VARIANCE = range(4)
 SUMS = 4
 # One more sum where the arms drift: how far the default plays are below the best of their play.
 DEFAULT = 4
+# The last axis of ``Trace.floors``.
+OF_SLACK, OF_LEAST, OF_BELOW = range(3)
 
 
 class Trace(NamedTuple):
@@ -54,15 +56,22 @@ class Trace(NamedTuple):
     """Shape (checkpoints, 4), or 5 where the arms drift: what the regrets are made of."""
     faults: int = 0
     """How often the policy failed, of an agent that plays on."""
+    floors: Ints = np.zeros((0, 0, 3), np.int64)
+    """Shape (checkpoints, floors, 3), of an agent with several: of each floor its slack, the least
+    so far, and the plays with it below zero. ``books`` then has the objective that explorations
+    brought in place of the slack, and counts plays with any account below zero."""
 
 
-def blank(checkpoints: int, sums: int = SUMS) -> Trace:
-    """An empty trace to be filled.
+def blank(checkpoints: int, sums: int = SUMS, floors: int = 0) -> Trace:
+    """An empty trace to be filled; ``floors``: how many there are, where there are several.
 
-    >>> blank(2).books.shape, blank(2).losses.shape
-    ((2, 7), (2, 4))
+    >>> blank(2).books.shape, blank(2).losses.shape, blank(2, floors=3).floors.shape
+    ((2, 7), (2, 4), (2, 3, 3))
     """
-    return Trace(np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, sums)))
+    return Trace(
+        np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, sums)),
+        floors=np.zeros((checkpoints, floors, 3), np.int64),
+    )  # fmt: skip
 
 
 UNGUARDED, ACCOUNT, PLEDGE = 0, 1, 2

@@ -19,15 +19,14 @@ from surefoot.kernels.noise import key_from
 from surefoot.simulation.checks import (
     check_agent,
     check_environment,
-    default_mean,
     drifts,
     goes_by_play,
     has_kernels,
     positive,
     timed,
-    worth_of,
 )
 from surefoot.simulation.compiled import Engine
+from surefoot.simulation.guards import Guards, default_mean, floors_of, in_costs
 from surefoot.simulation.loop import SUMS, Ints, Scale, Trace, blank
 from surefoot.simulation.stages import AloneByPlay, BasePath, SharedPath
 from surefoot.simulation.stepwise import Driven
@@ -54,9 +53,16 @@ class Plan:
                 f"agents = {shown(agents)} must be a non-empty dict: {{'GenCB': agent}}"
             )
         check_environment(environment)
-        for name, agent in agents.items():
-            check_agent(name, agent, environment)
-        self.agents, self.environment = dict(agents), environment
+        self.agents, self.environment = dict(agents), in_costs(environment, agents.values())
+        self.guards: dict[str, Guards] = {
+            name: check_agent(name, agent, self.environment) for name, agent in agents.items()
+        }
+        """agent -> the measures of its floors."""
+        self.defaults = {
+            name: default_mean(f"agent {shown(name)}", agent, self.guards[name], self.environment)
+            for name, agent in agents.items()
+        }
+        """agent -> what the default is worth to the regret; -inf without a floor."""
         self.horizon = positive(horizon, "horizon")
         if self.horizon > PLAYS:
             raise InvalidInput(
@@ -65,7 +71,9 @@ class Plan:
             )
         self.checkpoints = _checkpoints(checkpoints, self.horizon)
         self.entropy = seeded(seed).entropy
-        self.tops = {name: self._top(agent) for name, agent in self.agents.items()}
+        best = float(self.environment.best)
+        self.tops = {name: max(best, default) for name, default in self.defaults.items()}
+        """agent -> mu_*: the best regular action, or the default where that is better (ours)."""
         self.paths: list[tuple[BasePath, list[str]]] = []
         self.by_play: dict[str, BasePath] = {}
         """Who shares no path: its turns depend on the time or its slack, in the engine's loops."""
@@ -87,15 +95,15 @@ class Plan:
                 self.stepwise.append(name)
         self.paths = list(paths.values())
 
-    def _top(self, agent: Agent) -> float:
-        """mu_*: the best regular action, or the default where that is better (ours)."""
-        return max(float(self.environment.best), default_mean(agent))
+    def several(self, name: str) -> bool:
+        """Whether an agent keeps several floors."""
+        return floors_of(self.agents[name]) > 0
 
     def default_gap(self, name: str) -> float:
         """Pseudo-regret of one default play."""
         if not self.agents[name].measured:
             return 0.0
-        return self.tops[name] - float(worth_of(self.agents[name].floor))
+        return self.tops[name] - self.defaults[name]
 
     def _base_path(self, agent: Agent) -> BasePath:
         books, terms = agent.floor.open(), agent.floor.terms()
@@ -137,7 +145,9 @@ class Plan:
         """
         shape = len(self.checkpoints), SUMS + drifts(self.environment)
         parts = list(self._parts(run, engine))
-        traces = carry_through(parts, lambda: blank(*shape), stopped, keeper)
+        traces = carry_through(
+            parts, lambda name: blank(*shape, floors_of(self.agents[name])), stopped, keeper
+        )
         return {name: traces[name] for name in self.agents}
 
     def _parts(self, run: int, engine: Engine) -> Iterator[Part]:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from surefoot._exact import one_of, shown
+from surefoot._exact import Unit, one_of, shown
 from surefoot.environments.mean_variance import (
     best_mean_variance,
     mean_variance_regrets,
@@ -17,12 +17,14 @@ from surefoot.environments.mean_variance import (
 from surefoot.errors import InvalidInput, missing_extra
 from surefoot.simulation import loop
 from surefoot.simulation.chart import PANELS, draw
+from surefoot.simulation.judging import asked_of
 from surefoot.simulation.loop import Trace
 
 if TYPE_CHECKING:
     import polars as pl
     from matplotlib.figure import Figure
 
+    from surefoot.simulation.guards import Guard
     from surefoot.simulation.plan import Plan
 
 COUNTS = ("default_plays", "violating_rounds")
@@ -33,6 +35,10 @@ PARTS = ("regular_regret", "default_regret")
 MEAN_VARIANCE = ("regret_of_means", "regret_exact", "regret_realised")
 MEASURES = (*COLUMNS, *PARTS, *MEAN_VARIANCE)
 SUMMARY = ("regret", "default_plays", "violating_rounds", "minimum_slack")
+OF_A_FLOOR = ("received", *AGAINST_FLOOR)
+"""What each of several floors has for itself."""
+NOT_OF_ALL = ("slack", "minimum_slack")
+"""What several floors do not have together."""
 
 
 class Result:
@@ -82,7 +88,7 @@ class Result:
         runs = self.runs.values()
         return {name: sum(run[name].faults for run in runs) for name in self.agents}
 
-    def measure(self, name: str, measure: str) -> Any:
+    def measure(self, name: str, measure: str, floor: str | None = None) -> Any:
         """One agent's measure: shape (runs, checkpoints).
 
         "regret" is pseudo-regret: of the means, or for a mean-variance floor t times that of Du,
@@ -96,9 +102,26 @@ class Result:
         which may be below zero between them: there look at "slack" at multiples of n. An
         exploration whose reward is still out counts as played in the regret, and at its worst in
         what was received and the slack. Where the arms drift, each play is held against the best
-        of its own moment. Raises InvalidInput for an agent or a measure that is not here.
+        of its own moment.
+
+        ``floor``: of an agent of several floors, the name of the one whose "received", "slack",
+        "minimum_slack" or "violating_rounds" is meant. Without it "received" is the objective, the
+        default's plays at its mean, and "violating_rounds" counts the plays after which any slack
+        was below zero. Under a ceiling "received" is what was spent, and the slack what may still
+        be spent above it. Of a floor that learns its default all of them are worked out at the
+        mean that the default really has: slacks may be below zero in a share of runs of up to
+        delta. Raises InvalidInput for an agent, a floor or a measure that is not here.
         """
         self._check(name)
+        if self.plan.several(name):
+            return self._of_several(name, measure, floor)
+        (only,) = self.plan.guards[name]
+        if floor is not None:
+            one_of(floor, "floor", [only])
+        return self._of_one(name, measure)
+
+    def _of_one(self, name: str, measure: str) -> Any:
+        """A measure of an agent of one floor."""
         floor = self.plan.agents[name].floor
         moments = floor.rho is not None
         known = MEASURES if moments else MEASURES[: -len(MEAN_VARIANCE) + 1]
@@ -116,8 +139,46 @@ class Result:
             return books[:, :, loop.LEAST] / unit
         if measure == "slack":
             return books[:, :, loop.SLACK] / unit
-        required = books[:, :, loop.T] * floor.asked
-        return (books[:, :, loop.SLACK] + required) / unit - float(floor.reserve)
+        (guard,) = self.plan.guards[name].values()
+        return self._received(books[:, :, loop.SLACK], books[:, :, loop.T], guard)
+
+    def _of_several(self, name: str, measure: str, floor: str | None) -> Any:
+        """A measure of an agent of several floors, of one of them or of the objective."""
+        one_of(measure, "measure", (*COLUMNS, *PARTS))
+        guards, books = self.plan.guards[name], self._books(name)
+        if floor is None:
+            if "regret" in measure:
+                return self._regrets(name)[measure]
+            if measure == "default_plays":
+                return books[:, :, loop.DEFAULTS]
+            if measure == "violating_rounds":
+                return books[:, :, loop.BELOW]
+            if measure == "received":
+                explored = books[:, :, loop.SLACK] / 10.0 ** self.plan.agents[name].floor.places
+                return explored + books[:, :, loop.DEFAULTS] * self.plan.defaults[name]
+        if floor is None or measure not in OF_A_FLOOR:
+            why = f"each floor has its own: give floor=, one of {', '.join(map(repr, guards))}"
+            if floor is not None:
+                why = "it is of the whole agent: leave floor= out"
+            raise InvalidInput(f"{measure} of agent {shown(name)}: {why}")
+        one_of(floor, "floor", guards)
+        own = np.stack([run[name].floors for run in self.runs.values()])
+        columns = own[:, :, list(guards).index(floor)]
+        one = guards[floor].floor
+        if measure == "violating_rounds":
+            return columns[:, :, loop.OF_BELOW]
+        if measure == "minimum_slack":
+            return columns[:, :, loop.OF_LEAST] / 10.0**one.places
+        if measure == "slack":
+            return columns[:, :, loop.OF_SLACK] / 10.0**one.places
+        return self._received(columns[:, :, loop.OF_SLACK], books[:, :, loop.T], guards[floor])
+
+    def _received(self, slack: Any, plays: Any, guard: Guard) -> Any:
+        """What a slack in units says was received, or spent."""
+        floor = guard.floor
+        booked = (slack + plays * asked_of(guard, self.plan.environment)) / 10.0**floor.places
+        received = booked - float(floor.reserve)
+        return 0.0 - received if guard.costs else received
 
     def _books(self, name: str) -> Any:
         return np.stack([run[name].books for run in self.runs.values()])
@@ -161,11 +222,35 @@ class Result:
             "default_regret": default_plays * (best - rho * mu0),
         }
 
-    def exact_minimum_slack(self, name: str) -> Decimal:
-        """The least slack over all runs, exact; InvalidInput for an agent that is not here."""
+    def exact_minimum_slack(self, name: str, floor: str | None = None) -> Decimal:
+        """The least slack over all runs, exact; ``floor``: as for ``measure``.
+
+        Raises InvalidInput for an agent or a floor that is not here.
+        """
         self._check(name)
+        guards = self.plan.guards[name]
+        if floor is not None or self.plan.several(name):
+            one_of(floor, "floor", guards)
+        if self.plan.several(name):
+            spot = list(guards).index(str(floor))
+            units = min(
+                int(run[name].floors[-1, spot, loop.OF_LEAST]) for run in self.runs.values()
+            )
+            return self._unit(guards[str(floor)]).decimal(units)
         units = min(int(run[name].books[-1, loop.LEAST]) for run in self.runs.values())
-        return self.plan.agents[name].floor.unit.decimal(units)
+        return self._unit(*guards.values()).decimal(units)
+
+    def _unit(self, guard: Guard) -> Unit:
+        unit: Unit = guard.floor.unit
+        return unit
+
+    def violating_runs(self, name: str, floor: str | None = None) -> int:
+        """In how many runs the slack was ever below zero; ``floor``: as for ``measure``.
+
+        Of a known default in none, unless the policy is unguarded; of a learned one in a share of
+        at most delta, but for chance.
+        """
+        return int((self.measure(name, "violating_rounds", floor)[:, -1] > 0).sum())
 
     def _check(self, name: Any) -> None:
         if not isinstance(name, str) or name not in self.plan.agents:
@@ -175,38 +260,58 @@ class Result:
     def summary(self) -> dict[str, dict[str, dict[str, float]]]:
         """agent -> measure -> mean, min and max over the runs, at the horizon.
 
-        An agent without a floor has no "violating_rounds" and no "minimum_slack".
+        An agent without a floor has no "violating_rounds" and no "minimum_slack"; one of several
+        floors has one of each for every floor, as "minimum_slack_quality" of a floor "quality".
         """
         return {
             name: {
-                measure: spread(self.measure(name, measure)[:, -1])
-                for measure in SUMMARY
-                if self.plan.agents[name].measured or measure not in AGAINST_FLOOR
+                column: spread(self.measure(name, *what)[:, -1])
+                for column, what in self._columns(name, SUMMARY).items()
             }
             for name in self.agents
         }
 
+    def _columns(self, name: str, wanted: Sequence[str]) -> dict[str, tuple[str, ...]]:
+        """Columns of an agent, and by what arguments of ``measure`` each is found."""
+        columns: dict[str, tuple[str, ...]] = {one: (one,) for one in wanted}
+        if not self.plan.agents[name].measured:
+            return {one: what for one, what in columns.items() if one not in AGAINST_FLOOR}
+        if self.plan.several(name):
+            own = [one for one in OF_A_FLOOR if one in wanted]
+            columns = {one: what for one, what in columns.items() if one not in NOT_OF_ALL}
+            for floor in self.plan.guards[name]:
+                columns |= {f"{one}_{floor}": (one, floor) for one in own}
+        return columns
+
     @property
     def frame(self) -> pl.DataFrame:
-        """Tidy table: agent, run, t, and the measures; without a floor the slack is null."""
+        """Tidy table: agent, run, t, and the measures; without a floor the slack is null.
+
+        Where an agent has several floors, each has columns of its own, as "slack_quality", which
+        are null for agents without that floor; "slack" and "minimum_slack" are null for it.
+        """
         try:
             import polars as pl
         except ImportError:
             raise missing_extra("study", "polars") from None
         numbers, t = list(self.runs), self.plan.checkpoints
         rows = len(numbers) * len(t)
-        types = {column: pl.Int64 if column in COUNTS else pl.Float64 for column in COLUMNS}
+        known = {name: self._columns(name, COLUMNS) for name in self.agents}
+        # A column of one floor begins with that of the whole, and has its type.
+        columns = [*COLUMNS, *dict.fromkeys(c for own in known.values() for c in own)]
+        columns = list(dict.fromkeys(columns))
+        types = {c: pl.Int64 if c.startswith(COUNTS) else pl.Float64 for c in columns}
         tables = []
         for name in self.agents:
             measures = {
-                column: self.measure(name, column).ravel()
-                if self.plan.agents[name].measured or column not in AGAINST_FLOOR
+                column: self.measure(name, *known[name][column]).ravel()
+                if column in known[name]
                 else [None] * rows
-                for column in COLUMNS
+                for column in columns
             }
             place = {"agent": [name] * rows, "run": np.repeat(numbers, len(t))}
-            columns = {**place, "t": np.tile(t, len(numbers)), **measures}
-            tables.append(pl.DataFrame(columns, schema_overrides=types))
+            whole = {**place, "t": np.tile(t, len(numbers)), **measures}
+            tables.append(pl.DataFrame(whole, schema_overrides=types))
         return pl.concat(tables)
 
     def plot(self, panels: Sequence[str] = PANELS) -> Figure:

@@ -10,7 +10,7 @@ from concurrent.futures import FIRST_COMPLETED, Future, ThreadPoolExecutor, wait
 from contextlib import suppress
 from functools import partial
 from itertools import islice
-from typing import TypeVar
+from typing import Any, TypeVar
 
 from surefoot import _compile
 from surefoot._exact import one_of
@@ -185,6 +185,16 @@ def compile_ahead(plan: Plan, engine: Engine) -> None:
                 (folder / marker).touch()
 
 
+def _measured(plan: Plan, name: str) -> list[str]:
+    """The records that the measures of an agent's several floors are drawn from."""
+    if not plan.several(name):
+        return []
+    environment: Any = plan.environment
+    measures = {guard.measure for guard in plan.guards[name].values()} - {None}
+    kinds = (records_of(environment.measures[measure].record) for measure in measures)
+    return sorted({kind.__name__ for each in kinds for kind in each})
+
+
 def _markers(plan: Plan) -> dict[str, str]:
     """One name for each combination that numba specialises the loops on, and an agent with it.
 
@@ -201,7 +211,7 @@ def _markers(plan: Plan) -> dict[str, str]:
     alone = [(walk, [name], "-by-play") for name, walk in plan.by_play.items()]
     for walk, names, how in shared + alone:
         for name in names:
-            floor = type(plan.agents[name].floor).__name__
+            floor = "-".join([type(plan.agents[name].floor).__name__, *_measured(plan, name)])
             foreign = digest(walk.kind, *records)[:16]
             kind = f"{walk.kind.__name__}{how}"
             found[f"ready-{kind}-{floor}-{draws}-{builder}-{foreign}"] = name

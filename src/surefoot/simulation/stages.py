@@ -15,11 +15,12 @@ from surefoot.errors import InvalidInput
 from surefoot.kernels import registry
 from surefoot.kernels.warm import uncompilable
 from surefoot.simulation import stops, waiting
-from surefoot.simulation.calendar import calendar
-from surefoot.simulation.checks import default_mean, drifts
+from surefoot.simulation.calendar import Calendar, calendar
+from surefoot.simulation.checks import drifts
 from surefoot.simulation.compiled import Driver, Engine
 from surefoot.simulation.fast import chunks
 from surefoot.simulation.loop import GATES, SUMS, Block, Scale, T, Trace, blank
+from surefoot.simulation.several import SeveralCalendar
 from surefoot.simulation.stops import Rows, State, under
 
 if TYPE_CHECKING:
@@ -92,8 +93,10 @@ class SharedPath(_Compiled):
         single = registry.KERNELS[path.kind].member is registry.itself
         self._block = blank_block(size, chunks.blank(size, self._truth, best, single), engine)
         agents = {name: plan.agents[name] for name in names}
-        self._calendars = {
-            name: calendar(agent, plan.tops[name], plan.checkpoints, engine)
+        self._calendars: dict[str, Calendar] = {
+            name: SeveralCalendar(plan, name, run, engine, self._truth, size)
+            if plan.several(name)
+            else calendar(agent, plan.tops[name], plan.checkpoints, engine)
             for name, agent in agents.items()
         }
         self._moments = any(agent.floor.rho is not None for agent in agents.values())
@@ -143,7 +146,7 @@ class AloneByPlay(_Compiled):
             GATES[agent.gate], int(agent.earned is not None),
             int(agent.counts_open),
             (terms.value, terms.floor, terms.hold, terms.deposit), path.scale, path.rival,
-            default_mean(agent), agent.holdout, engine.word(plan.holdout_key(run)),
+            plan.defaults[name], agent.holdout, engine.word(plan.holdout_key(run)),
         )  # fmt: skip
         self._world = waiting.World(timing, *self._truth, float(environment.best))
         ring = min(timing.high, self._horizon) + 1

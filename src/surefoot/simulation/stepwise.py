@@ -4,20 +4,23 @@ from __future__ import annotations
 
 import copy
 from collections.abc import Callable
+from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
 import numpy as np
 
-from surefoot._exact import INT64_MAX, exact, shown
+from surefoot._exact import INT64_MAX
 from surefoot.agents import Play
 from surefoot.agents.agent import Agent
 from surefoot.agents.saving import agent_to_json, go_on
 from surefoot.environments import Environment
-from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.simulation.checks import default_mean, drifts, finite, has_contexts
-from surefoot.simulation.loop import DEFAULT, SUMS, Ints, T, Trace, blank, lose
+from surefoot.simulation.checks import drifts, has_contexts
+from surefoot.simulation.guards import default_mean, floors_of, guards_of
+from surefoot.simulation.judging import Judge, accounts
+from surefoot.simulation.loop import SUMS, Ints, T, Trace, blank
+from surefoot.simulation.payments import Payments
 from surefoot.simulation.stops import (
     Part,
     Rows,
@@ -35,14 +38,24 @@ KEPT = 16
 """So many closed plays an agent remembers here, where nothing is reported twice."""
 
 
+@dataclass(frozen=True, slots=True)
+class Closed:
+    """What is known of a play whose objective was told, while a measure is still out."""
+
+    id: int
+    turn: int
+    index: int
+    arm: Any = None
+
+
 def drive(
     agent: Agent, environment: Environment, top: float, key: int,
     stream: np.random.SeedSequence, checkpoints: Ints, stopped: Callable[[], bool],
 ) -> Trace:  # fmt: skip
     """One run of a copy of ``agent``, see ``Driven``; Stopped once ``stopped`` says yes."""
     begin = partial(Driven, "it", agent, environment, top, key, stream, checkpoints)
-    shape = len(checkpoints), SUMS + drifts(environment)
-    return carry_through([Part(["it"], begin)], lambda: blank(*shape), stopped)["it"]
+    shape = len(checkpoints), SUMS + drifts(environment), floors_of(agent)
+    return carry_through([Part(["it"], begin)], lambda name: blank(*shape), stopped)["it"]
 
 
 class Driven:
@@ -51,7 +64,8 @@ class Driven:
     Slow, and open to every policy; the noise is the engine's, so an agent the engine can run
     makes the same plays here. Where an environment says when rewards arrive, those of one play
     are reported behind it in the order of their decisions, and what is not due by the horizon
-    stays open. An environment with contexts tells each play's to the policies that take any.
+    stays open; measures may come apart. A default play is reported with what it drew where that is
+    learned. An environment with contexts tells each play's to the policies that take any.
     ``top``: mu_*, the regret is against it, unless the arms drift. ``stream`` feeds
     the policy's own randomness. Raises InvalidInput for a policy that cannot be copied and for a
     reward outside the environment's range.
@@ -61,21 +75,26 @@ class Driven:
         self, name: str, agent: Agent, environment: Environment, top: float, key: int,
         stream: np.random.SeedSequence, checkpoints: Ints,
     ) -> None:  # fmt: skip
-        self._name, self._agent, self._paid_range = name, _copied(agent), bounds(environment)
+        self._name, self._agent = name, _copied(agent)
         self._agent.rng = np.random.default_rng(stream)
-        self._agent.books.plays.keep = KEPT
+        if not hasattr(environment, "arrival_of"):  # else a play is closed before all is told
+            for books in getattr(self._agent.books, "books", {"": self._agent.books}).values():
+                books.plays.keep = KEPT
         self._environment, self._key, self._checkpoints = environment, key, checkpoints
         truth: Any = environment
         if hasattr(environment, "in_run"):
             truth = environment.in_run(key)
-        self._truth = truth
         contexts = has_contexts(environment) and self._agent.contextual
         self._told = truth.context if contexts else _nothing
-        self._judge = _Judge(self._agent, truth, top)
-        self._trace = blank(len(checkpoints), len(self._judge.losses))
+        guards = guards_of(name, agent, environment)
+        self._payments = Payments(self._agent, guards, environment, truth, key)
+        self._accounts = accounts(self._agent, guards, environment)
+        self._judge = Judge(self._agent, truth, top, default_mean(name, agent, guards, environment))
+        self._trace = blank(len(checkpoints), len(self._judge.losses), floors_of(agent))
         self._noted = [0, INT64_MAX, 0, 0]
         """T, and the least slack, the plays below zero and the checkpoints so far."""
-        self._waiting: dict[int, list[tuple[Play, int]]] = {}
+        self._waiting: dict[int, list[tuple[Play | Closed, int, int]]] = {}
+        """By the play behind which it is known: a play, its number, and what is known then."""
 
     @property
     def ended(self) -> bool:
@@ -88,24 +107,28 @@ class Driven:
         self._noted[T] = t = self._noted[T] + 1
         play = agent.select(self._told(t))
         self._judge.see(play, t)
+        self._accounts.decided(play)
         if play.is_default:
-            agent.update(play)
+            agent.update(play, **self._payments.of_default(t))
         else:
-            waiting.setdefault(_due(self._environment, self._key, t), []).append((play, t))
-        for one, decided in waiting.pop(t, ()):
-            paid = _paid(agent, one, self._truth, self._key, decided, self._paid_range)
-            agent.update(one, **paid)
+            for due, what in self._payments.due(t).items():
+                waiting.setdefault(due, []).append((play, t, what))
+        for one, decided, what in waiting.pop(t, ()):
+            paid = self._payments.paid(one, decided, what)
+            agent.update(one if isinstance(one, Play) else one.id, **paid)
+            self._accounts.told(paid)
         self._note(t, play.index)
 
     def _note(self, t: int, arm: int) -> None:
         _, least, below, spot = self._noted
-        slack = self._agent.books.account.available
+        slack, short = self._accounts.look()
         least = min(least, slack)
-        below += slack < 0
+        below += short
         if t == self._checkpoints[spot]:
             plays = self._agent.books.default_plays
             self._trace.books[spot] = t, plays, slack, least, below, spot, arm
             self._trace.losses[spot] = self._judge.losses
+            self._accounts.write(self._trace.floors, spot)
             spot += 1
         self._noted = [t, least, below, spot]
 
@@ -119,10 +142,14 @@ class Driven:
             agent = text_of(agent_to_json(self._agent))
         except Exception:  # noqa: BLE001 # state() of a policy of one's own may do anything
             return None
-        out = [[due, play.id, t] for due, all_ in self._waiting.items() for play, t in all_]
+        out = [
+            [due, play.id, t, what, play.turn, play.index]
+            for due, all_ in self._waiting.items()
+            for play, t, what in all_
+        ]
         return copied(self._rows()) | {
             "agent": agent,
-            "out": np.array(out, np.int64).reshape(-1, 3),
+            "out": np.array(out, np.int64).reshape(-1, 6),
         }
 
     def restore(self, state: State) -> None:
@@ -131,82 +158,21 @@ class Driven:
         try:
             go_on(self._agent, document_of(state["agent"]))
             plays = self._agent.open_plays
-            for due, number, t in state["out"].tolist():
-                self._waiting.setdefault(due, []).append((plays[number][0], t))
+            for due, number, t, what, turn, index in state["out"].tolist():
+                closed = Closed(number, turn, index)
+                play = plays[number][0] if number in plays else closed
+                self._waiting.setdefault(due, []).append((play, t, what))
         except Exception as error:  # so may its restore()
             raise Unfit(f"{type(error).__name__}: {error}") from error
         fill(self._rows(), numbers)
 
     def _rows(self) -> Rows:
-        return {"noted": self._noted, "losses": self._judge.losses, **trace_rows(self._trace)}
+        rows = {"noted": self._noted, "losses": self._judge.losses, **self._accounts.rows()}
+        return rows | trace_rows(self._trace)
 
 
 def _nothing(play: int) -> None:
     """What a policy without contexts is given at a play."""
-
-
-def _due(environment: Any, key: int, t: int) -> int:
-    """After which play the reward of play t is known."""
-    if not hasattr(environment, "arrival"):
-        return t
-    due = environment.arrival(key, t)
-    if isinstance(due, bool) or not isinstance(due, int | np.integer) or due < t:
-        raise InvalidInput(
-            f"arrival({key}, {t}) of the environment is {shown(due)}; it must be the number of "
-            f"play {t} or of a later one"
-        )
-    return int(due)
-
-
-def _paid(
-    agent: Agent, play: Play, environment: Environment, key: int, t: int,
-    paid_range: tuple[Any, Any],
-) -> dict[str, Any]:  # fmt: skip
-    """What the environment pays for play t, as ``update`` takes it."""
-    low, high = paid_range
-    moment = (t,) if drifts(environment) else ()
-    action: Any = agent.actions.action(play.index, play.arm)
-    if agent.actions.semi_bandit:
-        parts = tuple(environment.pull(key, play.turn, arm, *moment) for arm in action)
-        exact_parts = tuple(exact(part, f"the environment's pull for {action}") for part in parts)
-        reward = agent.actions.super_arm_reward(exact_parts)
-        report: dict[str, Any] = {"base_rewards": parts}
-    else:
-        reward = environment.pull(key, play.turn, action, *moment)
-        report = {"reward": reward}
-    if not low <= exact(reward, f"the environment's pull of arm {action}") <= high:
-        raise InvalidInput(
-            f"the environment paid {shown(reward)} for arm {action} at turn {play.turn}, outside "
-            f"its reward_range ({low}, {high}); widen it"
-        )
-    return report
-
-
-class _Judge:
-    """The sums that the regrets of one agent are made of."""
-
-    def __init__(self, agent: Agent, environment: Any, top: float) -> None:
-        self._agent, self._environment, self._top = agent, environment, top
-        self._drifts = drifts(environment)
-        self._default = default_mean(agent)
-        self.losses = [0.0] * (SUMS + self._drifts)
-
-    def see(self, play: Play, t: int) -> None:
-        """Add play t."""
-        environment, top = self._environment, self._top
-        moment = (t,) if self._drifts else ()
-        if self._drifts:
-            best = finite(environment.best_at(t), f"best_at({t}) of the environment")
-            top = max(best, self._default)
-        if play.is_default:
-            if self._drifts:
-                self.losses[DEFAULT] += top - self._default
-            return
-        action: Any = self._agent.actions.action(play.index, play.arm)
-        what = ", ".join(map(str, (action, *moment)))
-        mean = finite(environment.value(action, *moment), f"value({what}) of the environment")
-        arms = action if isinstance(action, tuple) else (action,)
-        lose(self.losses, top, mean, float(sum(environment.variances[arm] for arm in arms)))
 
 
 def _copied(agent: Agent) -> Agent:

@@ -126,7 +126,8 @@ def document_of(text: npt.NDArray[Any]) -> Any:
 
 def trace_rows(trace: Trace) -> Rows:
     """What is noted at checkpoints."""
-    return {"trace.books": trace.books, "trace.losses": trace.losses}
+    rows = {"trace.books": trace.books, "trace.losses": trace.losses}
+    return rows | ({"trace.floors": trace.floors} if trace.floors.size else {})
 
 
 def under(prefix: str, rows: Rows) -> Rows:
@@ -147,13 +148,13 @@ def within(prefix: str, state: State) -> State:
 
 def carry_through(
     parts: Sequence[Part],
-    blank: Callable[[], Trace],
+    blank: Callable[[str], Trace],
     stopped: Callable[[], bool],
     keeper: Keeper | None = None,
 ) -> dict[str, Trace]:
     """Do what is left of a run, and return the traces of all its agents.
 
-    ``blank``: an empty trace of the shape that all of them have.
+    ``blank``: an empty trace for an agent.
     """
     kept = None if keeper is None else keeper.kept()
     finished, traces, now = _read(parts, blank, kept or {})
@@ -201,7 +202,7 @@ def _state(number: int, traces: Mapping[str, Trace], stage: Stage) -> State:
 
 
 def _read(
-    parts: Sequence[Part], blank: Callable[[], Trace], state: State
+    parts: Sequence[Part], blank: Callable[[str], Trace], state: State
 ) -> tuple[int, dict[str, Trace], State]:
     """How many stages are finished, their traces, and the state of the one under way."""
     if not state:
@@ -212,7 +213,7 @@ def _read(
         fill({_STAGE: stage}, {name: row for name, row in rest.items() if name == _STAGE})
         if not 0 <= stage[0] < len(parts):
             raise Unfit(f"{_STAGE} = {stage[0]} is none of {len(parts)}")
-        found = {name: (blank(), [0]) for part in parts[: stage[0]] for name in part.names}
+        found = {name: (blank(name), [0]) for part in parts[: stage[0]] for name in part.names}
         rows: Rows = {_STAGE: stage}
         for i, (trace, faults) in enumerate(found.values()):
             rows |= under(f"{i}.", {**trace_rows(trace), "faults": faults})
