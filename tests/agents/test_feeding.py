@@ -107,7 +107,17 @@ def test_a_closed_gate_feeds_whatever_the_play_was_given():
 def test_an_explored_play_does_not_feed_and_one_without_an_arm_neither():
     agent = learner(reserve=50)
     assert given(agent) == (0, Reason.SLACK_OK)
+    assert given(agent, allowed=[]) == (1, Reason.NO_ALLOWED_ARM)  # the first counts at the worst
     assert given(agent, allowed=[]) == (0, Reason.NO_ALLOWED_ARM)
+
+
+@pytest.mark.parametrize("allowed", [[0, 1], [0]])
+def test_the_first_play_of_all_counts_as_lost_if_it_was_picked(allowed):
+    """Else who knows what it would pay could begin the sequence with a play that pays little."""
+    agent, lost = learner(reserve=50), Sequence(0, 10**9)
+    assert given(agent, allowed=allowed) == (1, Reason.SLACK_OK)
+    lost.lose()
+    assert agent.books.feed.sequence.state() == lost.state()
 
 
 class Modest(UCB1):
@@ -134,6 +144,7 @@ def test_a_pause_and_a_holdout_feed():
     assert given(agent, allowed=[0]) == (1, Reason.PAUSED)
     floor = RewardFloor(LearnedDefault((0, 1)), 0.2, reserve=500)
     held = GenCB(UCB1(2), floor, seed=0, holdout=0.5)
+    given(held, allowed=[0])
     found = {given(held, allowed=[0, 1]) for _ in range(40)}
     assert found == {(1, Reason.HOLDOUT), (0, Reason.SLACK_OK)}
 

@@ -95,7 +95,7 @@ class Agent(Changing, Reporting):
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
         self.books: Books = floor.open()
         if self.books.learns:
-            self.feeding = Feeding()
+            self.feeding = Feeding.of(policy, floor)
         self.tally = Tally(self.books.low, self.books.high)
         if self.holdout:
             self.tally.gain = Gain(self.books.low, self.books.high)

@@ -13,7 +13,9 @@ was for has another: shown to those who would pay less, a default looks worse th
 - Where no arm was allowed, after a fault of the policy, and fall-backs: they do not feed.
 
 The first play that is given any of these could have been chosen for what it would pay. If it does
-not feed, it counts as one that was never told: at the worst.
+not feed, it counts as one that was never told: at the worst. Where every play has a context, since
+the policy says that it takes them, or a default of its own, since a floor has none, nobody chooses:
+no choice feeds from the start, and nothing is lost.
 """
 
 from __future__ import annotations
@@ -36,6 +38,12 @@ class Feeding:
 
     def __init__(self, picked: bool = False, priced: bool = False) -> None:
         self.picked, self.priced = picked, priced
+
+    @classmethod
+    def of(cls, policy: Any, floor: Any) -> Feeding:
+        """That of an agent that has decided nothing yet."""
+        priced = floor.default is None
+        return cls(priced or bool(getattr(policy, "contextual", False)), priced)
 
     def state(self) -> list[bool]:
         """JSON-able state."""

@@ -166,7 +166,7 @@ class LearnedBooks(RewardBooks):
         record.drawn = not record.explores  # a default may pay anything
         if feed is None:
             return
-        if feeds is None and feed.given:  # before that nothing could be picked
+        if feeds is None:
             feed.give(play, LOST)
         elif feeds and not record.explores:
             feed.give(play)
