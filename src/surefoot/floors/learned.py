@@ -143,7 +143,7 @@ class Start(NamedTuple):
     low: int
     high: int
     both: bool
-    """Whether the account is asked at both ends; else the upper end decides alone."""
+    """Whether both ends are learned; else the lower stays, and the upper one decides alone."""
     delta: Fraction
     """Of each end in use."""
 

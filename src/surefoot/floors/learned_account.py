@@ -1,7 +1,7 @@
 """The account at every mean that the default may have.
 
     A(mu) = B + posted before + sum settled (r - f(mu)) - sum open, expired h(mu)
-            + sum defaults reported e(mu)
+            + sum defaults reported e(mu) - forfeited in proportion to mu
 
 What is kept are sums and counts per distinct curve, so A is exact at any mu, and all that was ever
 decided can be valued anew when an end moves. A is concave where f and e are linear (lo >= 0, or
@@ -13,7 +13,7 @@ from __future__ import annotations
 from typing import Any, NamedTuple
 
 from surefoot.floors.events import CAPPED, EXPIRED, FELL_BACK, OPEN, VOID, State
-from surefoot.floors.learned import Curve
+from surefoot.floors.learned import LATTICE, Curve
 
 
 class Sums(NamedTuple):
@@ -84,18 +84,21 @@ class LearnedAccount:
     (60000, 40000)
     """
 
-    __slots__ = ("before", "ends", "reserve", "sums")
+    __slots__ = ("before", "ends", "reserve", "sums", "taken")
 
     def __init__(self, reserve: int, ends: tuple[int, ...]) -> None:
         self.reserve = reserve
         self.before = 0
-        """What was posted under another default, less what was forfeited."""
+        """What was posted under another default, less what was forfeited at every mean alike."""
+        self.taken = 0
+        """What was forfeited for each step of the lattice that the mean lies above 0."""
         self.ends = ends
         self.sums: dict[Curve, Sums] = {}
 
     def at(self, mu: int) -> Standing:
         """The account with the default's mean taken for ``mu``."""
         available, held, required = self.reserve + self.before, 0, 0
+        available -= self.taken * (mu // LATTICE)
         for curve, (opened, expired, settled, defaults, received) in self.sums.items():
             given_up = curve.given_up(mu)
             floor = mu - given_up
@@ -146,6 +149,22 @@ class LearnedAccount:
         """What the plays brought and cost, at the binding end."""
         available, held, _ = self.at(self.binding)
         return available + held - self.reserve
+
+    def forfeit(self, most: int) -> int:
+        """Give up what the least account has above ``most``; returns how much at every mean alike.
+
+        Where U decides alone because A(0) >= 0, in proportion to the mean instead, since nothing
+        may be taken at 0; in whole steps, which leaves up to U/LATTICE units more.
+        """
+        over = self.available - most
+        steps = self.ends[0] // LATTICE if len(self.ends) == 1 else 0
+        if over <= 0:
+            return 0
+        if steps > 0:
+            self.taken += over // steps
+            return 0
+        self.before -= over
+        return over
 
     @property
     def spare(self) -> int:

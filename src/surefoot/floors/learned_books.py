@@ -81,6 +81,8 @@ class LearnedBooks(RewardBooks):
     account: LearnedAccount  # type: ignore[assignment]
     floor: GeneralFloor
     learns = True
+    _given_up: int = 0
+    """What was forfeited at every mean alike."""
     feeder: ClassVar[type[Feed]] = Feed
 
     def __init__(self, floor: GeneralFloor, account: LearnedAccount, plays: Plays) -> None:
@@ -107,8 +109,11 @@ class LearnedBooks(RewardBooks):
         self._look_at()
 
     def _look_at(self) -> None:
-        """Let the account be asked at the ends in use."""
-        both = self.start.both or self.feed is None
+        """Let the account be asked at the ends in use.
+
+        What was carried over below 0 leaves A(0) there; then U decides alone no longer.
+        """
+        both = self.start.both or self.feed is None or self.account.before < 0
         self.account.ends = self.ends if both else self.ends[1:]
         self._curve = curve_now(self.floor)
         self._shown: dict[int, Terms] = {}
@@ -135,10 +140,18 @@ class LearnedBooks(RewardBooks):
     def forfeit(self) -> None:
         """Give up what is above ``max_slack`` at the end where the least is available."""
         assert self.max_slack is not None
-        over = self.account.available - self.max_slack
-        if over > 0:
-            self.account.before -= over  # first: an interrupt may book too little
-            self.forfeited += over
+        # The account first: an interrupt may book too little.
+        self._given_up += self.account.forfeit(self.max_slack)
+
+    @property
+    def forfeited(self) -> int:
+        """What was given up, at the binding end; in units."""
+        account = self.account
+        return self._given_up + account.taken * (account.binding // LATTICE)
+
+    @forfeited.setter
+    def forfeited(self, amount: int) -> None:
+        self._given_up = amount
 
     def ahead(self, terms: Terms) -> int:
         """Nothing: there are no checkpoints."""
@@ -322,7 +335,7 @@ class LearnedBooks(RewardBooks):
         account = self.account
         self.required = self.asked
         least = min(account.at(mu).available for mu in self.ends)
-        account.before, account.sums = least - account.reserve, {}
+        account.before, account.taken, account.sums = least - account.reserve, 0, {}
         self.first = self.plays.next_id
 
     @property
@@ -339,8 +352,10 @@ class LearnedBooks(RewardBooks):
         """JSON-able state."""
         return {
             **super().snapshot(),
+            "forfeited": self._given_up,
             "learned": {
                 "sums": self.account.rows(),
+                "taken": self.account.taken,
                 "before": self.account.before,
                 "start": [*self.start[:3]],
                 "ends": list(self.ends),
@@ -357,7 +372,7 @@ class LearnedBooks(RewardBooks):
         """The inverse of ``snapshot``; ValueError where sums, plays and account do not agree."""
         books, kept = super().restored(floor, state), state["learned"]
         account = books.account
-        account.before = kept["before"]
+        account.before, account.taken = kept["before"], kept["taken"]
         account.sums = {Curve(*row[:3]): Sums(*row[3:]) for row in kept["sums"]}
         low, high, both = kept["start"]
         books.start = Start(low, high, both, Fraction(floor.default.delta) / (2 if both else 1))
