@@ -106,6 +106,12 @@ class Int:
     def __mul__(self, other: Any) -> Any:
         return Product(self, other) if isinstance(other, Int) else Int(self.path, self.term * other)
 
+    def __floordiv__(self, whole: int) -> Int:
+        quotient = self.path.fresh("quotient")
+        rest = self.term - quotient.term * whole
+        self.path.assume(0 <= rest, rest < whole)
+        return quotient
+
     def __lt__(self, other: Any) -> Bool:
         return Bool(self.path, self.term < plain(other))
 
