@@ -42,15 +42,14 @@ CASES = (
 )
 
 
-def default_plays(case: Case, learned: bool, plays: int, seed: int) -> tuple[int, int]:
-    """How often the default was played, and the number of the first exploration."""
+def default_plays(case: Case, learned: bool, plays: int, seed: int) -> int:
+    """How often the default was played."""
     default: Any = LearnedDefault(between=(0, 1)) if learned else case.default
     books: Any = RewardFloor(default, case.alpha).open()
     unit = 10**books.floor.places
     rng = np.random.default_rng(seed)
     won, lost = np.ones(len(case.means)), np.ones(len(case.means))
-    first = 0
-    for number in range(1, plays + 1):
+    for _ in range(plays):
         terms, arm = books.terms(), -1
         if books.affords(terms):
             samples = rng.beta(won, lost)
@@ -62,9 +61,8 @@ def default_plays(case: Case, learned: bool, plays: int, seed: int) -> tuple[int
         play = books.decide(arm >= 0, terms, *feeds)
         books.settle(play, paid if arm >= 0 or learned else None)
         if arm >= 0:
-            first = first or number
             (won if paid else lost)[arm] += 1
-    return books.default_plays, first
+    return int(books.default_plays)
 
 
 def told(counts: list[int]) -> str:
@@ -80,18 +78,13 @@ def main() -> None:
     parser.add_argument("--plays", type=int, default=100_000)
     parser.add_argument("--seed", type=int, default=0)
     asked = parser.parse_args()
-    print("| | alpha | known | learned | first exploration |\n|---|---|---|---|---|")
+    print("| | alpha | known | learned |\n|---|---|---|---|")
     for case in CASES:
-        cells, firsts = [], set[int]()
-        for learned in (False, True):
-            found = [
-                default_plays(case, learned, asked.plays, asked.seed + run)
-                for run in range(asked.runs)
-            ]
-            cells.append(told([count for count, _ in found]))
-            firsts |= {first for _, first in found}
-        seen = ", ".join(map(str, sorted(firsts)))
-        print(f"| {case.name} | {case.alpha} | {cells[0]} | {cells[1]} | {seen} |", flush=True)
+        known, learned = (
+            told([default_plays(case, how, asked.plays, asked.seed + i) for i in range(asked.runs)])
+            for how in (False, True)
+        )
+        print(f"| {case.name} | {case.alpha} | {known} | {learned} |", flush=True)
 
 
 if __name__ == "__main__":

@@ -42,7 +42,9 @@ class GenCB(Agent):
     ``default_competes`` (ours): with the gate open, play the default if the policy's best score is
     not above its value; without it a default that is the best arm costs linear regret. None: on if
     the policy can score its choice. A default of an interval is worth a sample of the posterior of
-    its told draws, see ``agents.draws``. False is the paper's printed algorithm. Raises
+    its told draws, see ``agents.draws``; a learned one the upper end of what its mean may be (of
+    costs the lower): with contexts or ``allowed`` that end stops falling by what is chosen, so give
+    False, or a ``holdout``. False is the paper's printed algorithm. Raises
     InvalidInput if it is asked of a policy that cannot score. Under a mean-variance floor a policy
     of means meets the default at ``MeanVarianceFloor.even`` as long as each reward is r_min or
     r_max; after any other, and with rho below r_max - r_min, the default does not compete, and
