@@ -147,10 +147,12 @@ class Agent(Changing, Reporting):
             )
         terms = self.books.terms(default)
         context = self.checked_context(context)
-        candidates = self.candidates(context, allowed)
+        # The usual answer, without a call at every play.
+        usual = allowed is None and self.labels
+        candidates = None if usual else self.candidates(context, allowed)
         books = self.books
         first = books.plays.next_id
-        if first == 0:
+        if not first:
             self.check_explores()
         if books.max_slack is not None:
             books.forfeit()

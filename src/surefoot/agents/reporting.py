@@ -84,21 +84,18 @@ class Reporting(Evidence):
         waiting, tally = self.open_plays.get(number), self.tally
         if waiting is None or waiting[0] is not play:  # rare: an id, or an equal play
             number = self._id(play)
+            waiting = self.open_plays.get(number) if type(number) is int else None
         learned: Any = None
         if base_rewards is not None or self.actions.semi_bandit:
             reward, learned = self._super_arm(number, play, reward, base_rewards)
-        if reward is None:
-            self.books.plays.get(number)  # UnknownPlay comes first
-            if number in self.open_plays:
-                learner = type(self).__name__ if self.learns_default else None
-                check_unpaid(self.open_plays[number][0], learner)
+        if reward is None and waiting is not None:
+            check_unpaid(waiting[0], type(self).__name__ if self.learns_default else None)
         books = self.books
         outcome = books.report(number, SETTLE, reward)
         if outcome is not BOOKED and outcome in (Outcome.BREACH, Outcome.CAPPED):
             warn(books, number, reward, outcome)
         if reward is not None and type(self.floor.default) is not Decimal:
             self._drawn(number, outcome)
-        waiting = self.open_plays.get(number)
         if waiting is not None:
             given, context = waiting
             if given.index < 0:

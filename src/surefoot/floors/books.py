@@ -174,14 +174,15 @@ class Books:
 
     def report(self, play: int, report: str, reward: Any = None) -> Outcome:
         """Book one of ``events.REPORTS``; ``reward``: what it paid, of ``settle`` alone."""
-        record = self.plays.get(play)
+        plays = self.plays
+        record = plays.get(play)
         move = self.judged(play, record, report, reward)
-        if move.event is None:
-            record.reward = move.reward
+        outcome, event, _, state, units, _, _, _, _ = move
+        if event is None:
+            record.reward = units
         else:
-            self.plays.close(play, move.state, move.reward)
+            plays.close(play, state, units)
         self.post(move)
-        outcome = move.outcome
         assert outcome is not None
         return outcome
 
@@ -202,12 +203,12 @@ class Books:
 
     def post(self, move: Move) -> None:
         """Let what a report came to move the counts and the account; its play is closed."""
-        counters = self.counters
-        for name, change in move.counts:
+        counters, (_, event, _, _, _, _, _, required, counts) = self.counters, move
+        for name, change in counts:
             counters[name] += change
-        if move.event is not None:
+        if event is not None:
             self.account.book(move)
-            self.required += move.required
+            self.required += required
 
     def _judged(self, play: int, record: Record, report: str, reward: Any) -> Move:
         """As ``judged``, of any report."""

@@ -91,12 +91,8 @@ class SeveralBooks(Books):
         self._scales = tuple(10 ** (max(places) - one) for one in places)
         """By what the amounts of each floor are multiplied to be of one unit."""
         self._own_terms: SeveralTerms | None = None
-
-    @property
-    def max_slack(self) -> int | None:  # type: ignore[override]
-        """Whether an account forfeits what is above its most: 0 if one does."""
-        kept = [books.max_slack for books in self.all]
-        return None if all(most is None for most in kept) else 0
+        limited = any(books.max_slack is not None for books in self.all)
+        self.max_slack = 0 if limited else None  # what an account forfeits is its own affair
 
     def forfeit(self) -> None:
         """Let each account give up what is above its own most."""
