@@ -76,13 +76,14 @@ def run(
 
 
 def new(
-    problem: Annotated[str, typer.Argument(help="cmab, clb, cccb, mv, or own.")] = "cmab",
+    problem: Annotated[str, typer.Argument(help="cmab, clb, cccb, mv, own, or floors.")] = "cmab",
 ) -> None:
     """Print a study file to start from: each setting with what it means.
 
     As it is printed, it runs what `surefoot study cmab` (or another problem
     of the paper) runs by default. "own" is a study on an environment of
-    your own.
+    your own, "floors" one with several floors by name, such as a quality
+    and a cost.
 
     Examples:
 

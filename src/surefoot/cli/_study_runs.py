@@ -26,6 +26,8 @@ from surefoot.cli._terminal import (
 )
 
 if TYPE_CHECKING:
+    from rich.table import Table
+
     from surefoot.study.forecast import Forecast
     from surefoot.study.results.store import Store
     from surefoot.study.scheduling.schedule import Shard
@@ -215,6 +217,26 @@ def _tell_kept(store: Store, total: int, stopped: bool) -> None:
             tell(f"{store.kept} runs are kept, {total} shown; {way}")
 
 
+def _numbers(panel: JsonObject) -> Table:
+    """The summary of a panel; of floors by name each has its columns."""
+    from surefoot.study.numbers import brief
+    from surefoot.study.panel import column
+
+    floors = panel.get("floors", [""])
+    heads = ["regret", "default plays"]
+    for name in floors:
+        broken = f"{name}\nplays broken" if name else "plays below\nthe floor"
+        heads += [broken, f"{name}\nleast slack" if name else "least slack"]
+    table = table_of("", tuple(heads), edge=False)
+    for agent in panel["agents"]:
+        cells = [_spread(agent["regret"]), _spread(agent["default_plays"])]
+        for name in floors:
+            cells.append(_spread(agent[column("violating_rounds", name)]))
+            cells.append(brief(agent[column("minimum_slack", name)]["min"]))
+        table.add_row(agent["name"], *cells)
+    return table
+
+
 LISTED = 30
 """Panels that are told on stdout."""
 
@@ -239,17 +261,13 @@ def tell_found(summary: JsonObject, sweep: Sweep, out: Path) -> None:
     for panel in panels[:LISTED]:
         title = f"{panel['problem'].upper()}, " if several else ""
         place = ", ".join(f"{axis} = {panel[axis]}" for axis in axes if axis in panel)
+        baseline = panel["baseline_regret"]
+        line = "" if baseline is None else f", baseline regret {brief(baseline)}"
         console.print(
-            f"\n[bold]{title}{place}[/]: {panel['runs']} runs of "
-            f"{panel['horizon']:,} plays, baseline regret {brief(panel['baseline_regret'])}"
+            f"\n[bold]{title}{place or panel['problem']}[/]: {panel['runs']} runs of "
+            f"{panel['horizon']:,} plays{line}"
         )
-        heads = ("regret", "default plays", "plays below\nthe floor", "least slack")
-        table = table_of("", heads, edge=False)
-        for agent in panel["agents"]:
-            cells = [agent["regret"], agent["default_plays"], agent["violating_rounds"]]
-            slack = brief(agent["minimum_slack"]["min"])
-            table.add_row(agent["name"], *map(_spread, cells), slack)
-        show_table(console, table)
+        show_table(console, _numbers(panel))
         for line in _unproved(panel):
             console.print(line, markup=False)
     if len(panels) > LISTED:

@@ -124,7 +124,11 @@ class AgentEntry(BaseModel):
             from surefoot import comparators
 
             kind = getattr(comparators, name)
-            return self._agent(self._made(kind, "algorithm", panel.told(), panel.told_to_rivals()))
+            try:
+                settled = panel.told_to_rivals()
+            except Misplaced as error:
+                raise Misplaced(f"agent {self.label!r}: {error}", "algorithm") from error
+            return self._agent(self._made(kind, "algorithm", panel.told(), settled))
         if name in papers and name == panel.guarded:
             self._no_guard(name)
             agent = papers[name]
@@ -187,7 +191,9 @@ class AgentEntry(BaseModel):
                 f'"module:Class"{meant(guard, GUARDS)}',
                 "guard",
             )
-        made = self._called(kind, key, self.guard_settings, (policy, floor))
+        asked = _asked_for(kind, panel.told_to_guards(), {}, self.guard_settings)
+        known = {name: value() for name, value in asked.items()}
+        made = self._called(kind, key, {**known, **self.guard_settings}, (policy, floor))
         return self._agent(made, key)
 
     def _agent(self, made: Any, key: str = "algorithm") -> Agent:

@@ -64,8 +64,8 @@ def grids(panels: Sequence[Panel]) -> list[Grid]:
     for problem in dict.fromkeys(panel.problem for panel in panels):
         mine = [panel for panel in panels if panel.problem == problem]
         values = {axis: _numbers(mine, axis) for axis in mine[0].place}
-        axis = max(values, key=lambda one: len(values[one]))
-        if len(values[axis]) < STEPS:
+        axis = max(values, key=lambda one: len(values[one]), default="")
+        if len(values.get(axis, ())) < STEPS:
             continue
         groups: dict[str, list[Panel]] = {}
         for panel in mine:

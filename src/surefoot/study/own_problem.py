@@ -15,7 +15,6 @@ from surefoot.study.entry import Known, Misplaced
 from surefoot.study.near import meant
 from surefoot.study.own_code import imported, is_own, shown_error, sources
 from surefoot.study.panel import Bounds, Panel, Words
-from surefoot.study.problems import PROBLEMS
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
@@ -71,7 +70,45 @@ class EnvironmentEntry(BaseModel):
         )
 
 
-class Own(Panel):
+class OwnWorld(Panel):
+    """Agents on an environment of one's own."""
+
+    problem: Literal["own"] = "own"
+    ties: Literal["lowest arm"] = "lowest arm"
+
+    guarded: ClassVar[str] = ""
+    unguarded: ClassVar[str] = ""
+
+    @property
+    def top(self) -> float:
+        """What the environment says its best arm is worth."""
+        return float(self.environment().best)
+
+    def told(self) -> Known:
+        """What a policy may ask for: what the environment has of features and an oracle too."""
+        environment = self.environment()
+        known = {"arms": "X", "base_arms": "X", "features": "X", "oracle": "oracle"}
+        has = {
+            name: partial(getattr, environment, attribute)
+            for name, attribute in known.items()
+            if getattr(environment, attribute, None) is not None
+        }
+        return {**super().told(), **has}
+
+    def paper_agents(self) -> dict[str, Agent]:
+        """None: the paper has no such problem."""
+        if self.entries is None:
+            raise Misplaced(
+                'problem = "own" has no agents of the paper\'s; add [[agents]]', "problem"
+            )
+        return {}
+
+    def bounds(self) -> Bounds:
+        """None: the theorems are about the paper's problems."""
+        return ()
+
+
+class Own(OwnWorld):
     """Agents on an environment of one's own, with a floor on its reward.
 
     >>> from surefoot.study.sweep import panel_of
@@ -84,17 +121,13 @@ class Own(Panel):
     ('own-alpha0.1', 0.8, ['KLUCB'])
     """
 
-    problem: Literal["own"] = "own"
     world: EnvironmentEntry = Field(alias="environment")
-    default: float = Field(gt=0)
+    default: float
     """The default's known reward at every play."""
     reward_range: tuple[float, float] | None = None
     """What every reward lies between; None: as the environment says."""
-    ties: Literal["lowest arm"] = "lowest arm"
 
     axes: ClassVar[tuple[str, ...]] = ("alpha",)
-    guarded: ClassVar[str] = ""
-    unguarded: ClassVar[str] = ""
     words: ClassVar[Words] = Words(
         arms="{p.world.label}",
         setting="{p.world.label}, an environment of the study's own, a default that pays "
@@ -111,11 +144,6 @@ class Own(Panel):
     def pays(self) -> float:
         """The default's known reward."""
         return self.default
-
-    @property
-    def top(self) -> float:
-        """What the environment says its best arm is worth."""
-        return float(self.environment().best)
 
     @property
     def foreign(self) -> bool:
@@ -139,33 +167,6 @@ class Own(Panel):
             self.default, self.alpha, self.reward_range or bounds(self.environment())
         )
 
-    def told(self) -> Known:
-        """What a policy may ask for: what the environment has of features and an oracle too."""
-        environment = self.environment()
-        known = {"arms": "X", "base_arms": "X", "features": "X", "oracle": "oracle"}
-        has = {
-            name: partial(getattr, environment, attribute)
-            for name, attribute in known.items()
-            if getattr(environment, attribute, None) is not None
-        }
-        return {**super().told(), **has}
-
     def told_to_rivals(self) -> Known:
         """What else a comparator is given: the range of the rewards too."""
         return {**super().told_to_rivals(), "reward_range": lambda: self.floor().reward_range}
-
-    def paper_agents(self) -> dict[str, Agent]:
-        """None: the paper has no such problem."""
-        if self.entries is None:
-            raise Misplaced(
-                'problem = "own" has no agents of the paper\'s; add [[agents]]', "problem"
-            )
-        return {}
-
-    def bounds(self) -> Bounds:
-        """None: the theorems are about the paper's problems."""
-        return ()
-
-
-KINDS: dict[str, type[Panel]] = {**PROBLEMS, "own": Own}
-"""What a study file can be of."""

@@ -29,6 +29,10 @@ MEASURES = (
     "regret", "regular_regret", "default_regret", "default_plays", "received", "slack",
     "minimum_slack", "violating_rounds",
 )  # fmt: skip
+FLOOR_MEASURES = ("received", "slack", "minimum_slack", "violating_rounds")
+"""Those that each floor by name has for itself."""
+NOT_OF_ALL = ("slack", "minimum_slack")
+"""What floors by name do not have together."""
 _STRICTLY = "must lie strictly between 0 and 1; 0.05 gives up at most 5 % of the default's reward"
 BESIDE = ("source", "because", "runs", "home", "varied")
 """The fields that no run of a panel depends on."""
@@ -110,6 +114,8 @@ class Panel(BaseModel):
     curves: Literal["grid", "none"] | tuple[Annotated[int, Field(ge=1)], ...] = "grid"
     """The plays after which the books are noted, and the last: "grid" is dense early."""
 
+    elsewhere: ClassVar[tuple[str, ...]] = ()
+    """Fields that the file of such a study has elsewhere, or not."""
     axes: ClassVar[tuple[str, ...]]
     """The fields in which panels of the problem differ; alpha is one. ``place`` has all."""
     guarded: ClassVar[str]
@@ -143,6 +149,10 @@ class Panel(BaseModel):
     def told(self) -> Known:
         """What a policy may ask for, by the name of the parameter: it knows nothing of floors."""
         return {"n_arms": lambda: self.environment().n_arms, "horizon": lambda: self.horizon}
+
+    def told_to_guards(self) -> Known:
+        """What a guard may ask for besides a policy and a floor."""
+        return {}
 
     def told_to_rivals(self) -> Known:
         """What else a comparator is given, which keeps a floor of its own."""
@@ -235,10 +245,30 @@ class Panel(BaseModel):
         """Its settings without those that no run depends on, as JSON."""
         return self.model_dump(mode="json", exclude=set(BESIDE))
 
-    @classmethod
-    def measures(cls) -> tuple[str, ...]:
+    @property
+    def guards(self) -> tuple[str, ...]:
+        """The names of its floors; "" is that of one that needs none."""
+        return ("",)
+
+    @property
+    def promised(self) -> dict[str, str]:
+        """What each floor by name asks, in short."""
+        return {}
+
+    def is_ceiling(self, guard: str) -> bool:
+        """Whether one of ``guards`` is a ceiling on costs."""
+        return False
+
+    def width(self, guard: str) -> float:
+        """How much one play may move the account of a floor, about: the scale of its figure."""
+        return 1.0
+
+    def measures(self) -> tuple[str, ...]:
         """What is noted of each agent at each checkpoint."""
-        return (*MEASURES, *cls.extra_measures)
+        if self.guards == ("",):
+            return (*MEASURES, *self.extra_measures)
+        every = (name for name in MEASURES if name not in NOT_OF_ALL)
+        return (*every, *(column(one, guard) for guard in self.guards for one in FLOOR_MEASURES))
 
     @classmethod
     def chosen(cls) -> tuple[str, ...]:
@@ -304,13 +334,22 @@ class Panel(BaseModel):
         return 1 / self.horizon if delta == "1/T" else float(delta)
 
     @property
-    def slope(self) -> float:
-        """Regret per play of one who earns exactly the floor: mu_* - (1-alpha)*mu0.
+    def slope(self) -> float | None:
+        """Regret per play of one who earns exactly the floor: mu_* - mu0 + alpha*|mu0|.
 
         As in the environments, mu_* is the best regular arm, or the default where that is better.
         """
         worth, alpha = exact(self.worth, "worth"), exact(self.alpha, "alpha")
-        return float(max(exact(self.top, "top"), worth) - (1 - alpha) * worth)
+        return float(max(exact(self.top, "top"), worth) - worth + alpha * abs(worth))
+
+
+def column(measure: str, guard: str) -> str:
+    """What the rows call a measure of one of several floors.
+
+    >>> column("slack", "cost"), column("slack", "")
+    ('slack_cost', 'slack')
+    """
+    return f"{measure}_{guard}" if guard else measure
 
 
 def number(value: float) -> str:

@@ -222,4 +222,4 @@ def key(name: str, panel: Panel) -> str:
     >>> key("GenCB", read("cmab-K72-alpha0.1"))
     'GenCB alpha=0.1'
     """
-    return f"{name} alpha={panel.alpha!r}"
+    return name if panel.alpha is None else f"{name} alpha={panel.alpha!r}"

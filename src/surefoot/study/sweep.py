@@ -12,7 +12,7 @@ from typing import Any, Self, TypeAlias
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
 from surefoot.study.entry import AgentEntry
-from surefoot.study.own_problem import KINDS
+from surefoot.study.kinds import KINDS, kind_of
 from surefoot.study.panel import BESIDE, Panel, checked
 from surefoot.study.problems import PROBLEMS
 
@@ -153,15 +153,28 @@ def _with(settings: JsonObject, axis: str, value: Any) -> JsonObject:
     if not setting:
         return {**settings, axis: value}
     if owner == "environment":
-        world = settings["environment"]
-        return {**settings, owner: {**world, "settings": {**world["settings"], setting: value}}}
+        return {**settings, owner: _set(settings[owner], setting, value)}
+    if owner in settings and owner in ("floors", "measures"):
+        name, _, key = setting.partition(".")
+        entries = [
+            _set(entry, key, value) if entry["name"] == name else entry for entry in settings[owner]
+        ]
+        return {**settings, owner: entries}
     agents = [
-        {**entry, "settings": {**entry["settings"], setting: value}}
-        if AgentEntry(**entry).label == owner
-        else entry
+        _set(entry, setting, value) if AgentEntry(**entry).label == owner else entry
         for entry in settings["agents"]
     ]
     return {**settings, "agents": agents}
+
+
+def _set(entry: JsonObject, setting: str, value: Any) -> JsonObject:
+    """An agent, an environment, a measure or a floor with another setting.
+
+    What a measure's default comes to stands beside its settings.
+    """
+    if setting == "default" and "default" in entry:
+        return {**entry, setting: value}
+    return {**entry, "settings": {**entry["settings"], setting: value}}
 
 
 def _ranks(panel: Panel) -> list[tuple[bool, Any]]:
@@ -179,7 +192,7 @@ def panel_of(settings: JsonObject) -> Panel:
     problem = settings.get("problem")
     if problem not in KINDS:
         raise InvalidInput(f"problem = {problem!r} must be one of {', '.join(KINDS)}")
-    return checked(KINDS[problem], settings)
+    return checked(kind_of(settings), settings)
 
 
 def read(name: str) -> Panel:

@@ -178,8 +178,8 @@ WRONG = {
         change("path", "paht", OWN_STUDY),
         "9: paht is no key of [environment]; did you mean p",
     ),
-    "floors": (GOOD + "[floors]\nx = 1", "23: [floors] is reserved: several floors come with a"),
-    "measures": (GOOD + "[measures]\n", "23: [measures] is reserved"),
+    "floors": (GOOD + "[floors.x]\nalpha = 1", '23: [floors] needs problem = "own", not '),
+    "measures": (GOOD + "[measures]\n", "23: [measures] is empty; give [measures.NAME] and its"),
     # the file
     "syntax": (change("seed = 0", "seed ="), "5: no TOML: invalid value at column 7"),
     "unclosed": ('problem = "cmab"\n[grid]\nK = [1,', "3: no TOML: invalid value"),

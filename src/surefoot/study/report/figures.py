@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,8 +11,8 @@ import numpy as np
 from surefoot._drawing import style
 from surefoot._drawing.inline import Drawn, pieces
 from surefoot.study.numbers import Array, brief, counted, plain
-from surefoot.study.panel import Panel
-from surefoot.study.report.findings import Theorem, predicted_default_plays, theorems
+from surefoot.study.panel import Panel, column
+from surefoot.study.report.findings import Theorem, beyond, predicted_default_plays, theorems
 from surefoot.study.report.panel_runs import PanelRuns
 from surefoot.study.runs import FIRST_PLAYS
 
@@ -45,7 +46,8 @@ def draw_panel(runs: PanelRuns, stem: Path) -> Drawn:
     Left, as in the paper: cumulative regret, its mean, quantiles, least and most over the runs,
     with the early phase in an inset. Right: what the worst run had above the floor after each
     play, until well after the unguarded policies are above it for good. If it is not so in time,
-    all of it is the early phase, and there is no inset on the left.
+    all of it is the early phase, and there is no inset on the left. Of several floors by name
+    each has a panel.
     """
     panel = runs.panel
     back = _back_above(runs)
@@ -53,12 +55,15 @@ def draw_panel(runs: PanelRuns, stem: Path) -> Drawn:
     early = max(2, _round(min(back, panel.horizon // 4))) if recovers else None
     end = 1.5 * back if recovers else panel.horizon
     short = f"{counted(runs.count, 'run')} of {panel.horizon:,} plays. {style.READ}"
-    with style.sheet(panel.title, short, columns=2) as (figure, (left, right)):
-        _regret(left, runs, early)
-        _promise(right, runs, end)
-        style.fit((left, right))
+    count = 1 + len(panel.guards)
+    size = (5.75 * count, 4.1)
+    with style.sheet(panel.title, short, columns=count, size=size) as (figure, panels):
+        _regret(panels[0], runs, early)
+        for axes, guard in zip(panels[1:], panel.guards, strict=True):
+            _promise(axes, runs, end, guard)
+        style.fit(panels)
         style.save(figure, stem)
-        return Drawn(caption(runs), pieces(figure, (left, right), panel.title))
+        return Drawn(caption(runs), pieces(figure, panels, panel.title))
 
 
 def _back_above(runs: PanelRuns) -> int:
@@ -67,8 +72,9 @@ def _back_above(runs: PanelRuns) -> int:
     roles = runs.panel.roles()
     falling = [name for name, role in roles.items() if role == "unguarded"] or list(roles)
     for name in falling:
-        under = t[runs.shape(name, "slack").least < 0]
-        below = max(below, int(under[-1]) if len(under) else 0)
+        for guard in runs.panel.guards:
+            under = t[runs.shape(name, column("slack", guard)).least < 0]
+            below = max(below, int(under[-1]) if len(under) else 0)
     return below or int(t[-1])
 
 
@@ -95,8 +101,9 @@ def _regret(axes: Axes, runs: PanelRuns, early: int | None) -> None:
         inset = style.inset(axes, REGRET_INSET, f"first {early:,} plays")
         _bands(inset, runs, curves, int((t <= early).sum()))
     ends = [(float(runs.shape(name, "regret").mean[-1]), name, curves[name]) for name in curves]
-    floor = (panel.slope * panel.horizon, "baseline\n(the floor)", style.FLOOR)
-    style.label_ends(axes, [floor, *ends])
+    if panel.slope is not None:
+        ends.insert(0, (panel.slope * panel.horizon, "baseline\n(the floor)", style.FLOOR))
+    style.label_ends(axes, ends)
 
 
 def _bands(axes: Axes, runs: PanelRuns, curves: dict[str, style.Curve], end: int) -> None:
@@ -105,20 +112,23 @@ def _bands(axes: Axes, runs: PanelRuns, curves: dict[str, style.Curve], end: int
     for name, curve in curves.items():
         whole = runs.shape(name, "regret")
         style.shape(axes, t, style.Shape(*(one[:end] for one in whole)), curve)
-    style.line(axes, t, runs.panel.slope * t, style.FLOOR)
+    if runs.panel.slope is not None:
+        style.line(axes, t, runs.panel.slope * t, style.FLOOR)
     axes.set_xlim(0, t[-1])
     axes.set_ylim(bottom=0)
 
 
-def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
+def _promise(axes: Axes, runs: PanelRuns, end: float, guard: str) -> None:
     """``end``: the play at which the panel ends."""
-    panel, t = runs.panel, runs.t
+    panel, t, unit = runs.panel, runs.t, runs.panel.width(guard)
     what = "Reward received" if panel.promises_reward else "t·MV"
-    axes.set_title(f"{what} minus the floor, in the worst run")
+    axes.set_title(_heading(panel, guard) or f"{what} minus the floor, in the worst run")
     axes.set_xlabel("play")
-    axes.set_ylabel(f"{'reward' if panel.promises_reward else what} above the floor")
-    worst = {name: runs.shape(name, "slack").least for name in panel.names()}
-    reach = max(1.0, *(-runs.last(name, "minimum_slack").min() for name in worst))
+    said = f"{'reward' if panel.promises_reward else what} above the floor"
+    axes.set_ylabel(f"slack in {guard}" if guard else said)
+    slack, least = column("slack", guard), column("minimum_slack", guard)
+    worst = {name: runs.shape(name, slack).least for name in panel.names()}
+    reach = max(unit, *(-runs.last(name, least).min() for name in worst))
     axes.set_xlim(0, end)
     axes.set_ylim(-_DEPTH * reach, _HEIGHT * reach)
     _slacks(axes, panel, worst, t)
@@ -130,7 +140,7 @@ def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
         first = t <= FIRST_PLAYS
         guarded = [name for name, role in panel.roles().items() if role == "guarded"]
         highest = [float(worst[name][first].max()) for name in guarded if first.any()]
-        high = max([2.0, *(1.1 * one for one in highest)])
+        high = max([2 * unit, *(1.1 * one for one in highest)])
         inset.set_ylim(-high / 2, high)
         _slacks(inset, panel, {name: slack[first] for name, slack in worst.items()}, t[first])
     places = [(0.71, _DEPTH / (_DEPTH + _HEIGHT) - 0.08, 0.27, 0.06)]  # right under the floor
@@ -139,10 +149,18 @@ def _promise(axes: Axes, runs: PanelRuns, end: float) -> None:
     place = style.first_free(axes, places, paths, margin=0.01)
     if place:
         axes.text(
-            place[0], place[1] + 0.03, "below the floor",
+            place[0], place[1] + 0.03, beyond(panel, guard),
             transform=axes.transAxes, va="center", color=style.QUIET, style="italic",
         )  # fmt: skip
-    _name_curves(axes, runs, worst)
+    _name_curves(axes, runs, worst, guard)
+
+
+def _heading(panel: Panel, guard: str) -> str:
+    """The title of a floor by name; "" for one that needs none."""
+    if not guard:
+        return ""
+    kind = "what the ceiling allows, less what was spent" if panel.is_ceiling(guard) else ""
+    return f"{guard}: {kind or 'what came in, less the floor'}, in the worst run"
 
 
 def _slacks(axes: Axes, panel: Panel, worst: dict[str, Array], t: Array) -> None:
@@ -154,7 +172,7 @@ def _slacks(axes: Axes, panel: Panel, worst: dict[str, Array], t: Array) -> None
         style.line(axes, t, slack, curves[name])
 
 
-def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
+def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array], guard: str) -> None:
     """Name each curve, and tell the least it ever had over all runs and all plays.
 
     A curve is named at its lowest point if that is below the floor, else where it ends or leaves.
@@ -164,10 +182,10 @@ def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array]) -> None:
     ends, curves = [], dress(runs.panel)
     crowded = len(curves) > _INSIDE
     for name, curve in curves.items():
-        lowest = float(runs.last(name, "minimum_slack").min())
+        lowest = float(runs.last(name, column("minimum_slack", guard)).min())
         words = f"{name}: least {brief(lowest)}"
         if lowest < 0 and not crowded:
-            least = runs.of(name, "minimum_slack").min(axis=0)
+            least = runs.of(name, column("minimum_slack", guard)).min(axis=0)
             spot = int((least > least[-1]).sum())
             axes.plot(t[spot], least[-1], marker="o", color=curve.colour, markersize=5)
             align = "right" if t[spot] > 0.7 * end else "left" if t[spot] < 0.25 * end else "center"
@@ -258,15 +276,22 @@ def _said(said: Theorem) -> str:
 
 _LEFT = (
     "Left: {0.regret} against {1}. Lines are means over the runs, bands lie between the 5 % and "
-    "95 % quantiles, thin lines are the least and the most. The baseline {0.baseline} is the "
-    "regret of one who earns exactly the floor. Rewards scatter about their means, so a curve may "
-    "lie above the baseline although the floor was kept."
+    "95 % quantiles, thin lines are the least and the most."
+)
+_BASELINE = (
+    " The baseline {0.baseline} is the regret of one who earns exactly the floor. Rewards scatter "
+    "about their means, so a curve may lie above the baseline although the floor was kept."
 )
 _RIGHT = (
     "Right: {0.earned} minus the floor {0.floor}, the least of all runs at each play drawn; the "
     "default counts at its known value {1:g}. Whether the "
     "floor was kept is read off the account, in exact numbers, after every play of every run. "
     "Plays that ended below it, over all runs: {2}."
+)
+_EACH = (
+    "The others, a floor each: its slack, the least of all runs at each play drawn; a default of "
+    "known value counts at that. Whether a promise was kept is read off its account, in exact "
+    "numbers, after every play of every run. Plays that ended with it broken, over all runs: {0}."
 )
 
 
@@ -279,14 +304,18 @@ def caption(runs: PanelRuns) -> str:
     of_ours, remark = "Choices of ours, on which the paper is silent", panel.words.remark
     if panel.entries is not None:
         of_ours, remark = "Further settings", ""
-    for name in panel.names():
-        below = int(runs.last(name, "violating_rounds").sum())
-        least = float(runs.last(name, "minimum_slack").min())
-        kept.append(f"{name} {below:,}" + (f" (up to {plain(-least)} short)" if below else ""))
+    for guard, name in product(panel.guards, panel.names()):
+        below = int(runs.last(name, column("violating_rounds", guard)).sum())
+        least = float(runs.last(name, column("minimum_slack", guard)).min())
+        short = f" (up to {plain(-least)} short)" if below else ""
+        kept.append(f"{guard and f'{guard}, '}{name} {below:,}{short}")
+    left = _LEFT if panel.slope is None else _LEFT + _BASELINE
+    if panel.guards == ("",):
+        right = _RIGHT.format(panel.words, panel.pays, ", ".join(kept))
+    else:
+        right = _EACH.format("; ".join(kept))
     return (
-        f"{setting(runs)} {of_ours}: {chosen}. "
-        f"{remark}\n{_LEFT.format(panel.words, rival)}\n"
-        f"{_RIGHT.format(panel.words, panel.pays, ', '.join(kept))}"
+        f"{setting(runs)} {of_ours}: {chosen}. {remark}\n{left.format(panel.words, rival)}\n{right}"
     )
 
 

@@ -18,6 +18,7 @@ from surefoot.errors import InvalidInput
 from surefoot.simulation.result import spread
 from surefoot.study.bootstrap import intervals
 from surefoot.study.numbers import Array, brief, counted
+from surefoot.study.panel import NOT_OF_ALL, Panel, column
 from surefoot.study.report import default_plays
 from surefoot.study.report.panel_runs import PanelRuns
 from surefoot.study.verdict import few
@@ -43,6 +44,34 @@ FOUND = {
     "minimum_slack": "minimum slack",
 }
 """The measures of a summary, and how the report calls them."""
+
+
+def found_of(panel: Panel) -> dict[str, str]:
+    """The measures of a panel's summary, and how the report calls them.
+
+    >>> from surefoot.study.sweep import read
+    >>> list(found_of(read("cmab-K24-alpha0.05"))) == list(FOUND)
+    True
+    """
+    extra = {name: name.replace("_", " ") for name in panel.extra_measures}
+    if panel.guards == ("",):
+        return {**FOUND, **extra}
+    common = {name: words for name, words in FOUND.items() if name not in NOT_OF_ALL}
+    common["violating_rounds"] = "plays with a promise broken"
+    each = {
+        column(measure, guard): f"{guard}: {words}"
+        for guard in panel.guards
+        for measure, words in (
+            ("violating_rounds", f"plays {beyond(panel, guard)}"),
+            ("minimum_slack", FOUND["minimum_slack"]),
+        )
+    }
+    return {**common, **each, **extra}
+
+
+def beyond(panel: Panel, guard: str) -> str:
+    """Where a broken promise lies."""
+    return "above the ceiling" if panel.is_ceiling(guard) else "below the floor"
 
 
 class Rule(NamedTuple):
@@ -134,10 +163,11 @@ def found_in(runs: PanelRuns, *, theory: bool = False) -> JsonObject:
     found = {
         "problem": panel.problem,
         **panel.place,
+        **({} if panel.guards == ("",) else {"floors": list(panel.guards)}),
         "mu0": panel.pays,
         "horizon": panel.horizon,
         "runs": runs.count,
-        "baseline_regret": panel.slope * panel.horizon,
+        "baseline_regret": None if panel.slope is None else panel.slope * panel.horizon,
         "agents": _agents(runs),
         "differences": differences(runs),
         "claims": [claim._asdict() for claim in claims(runs)],
@@ -151,13 +181,13 @@ def found_in(runs: PanelRuns, *, theory: bool = False) -> JsonObject:
 
 def _agents(runs: PanelRuns) -> list[JsonObject]:
     """Of each agent and measure mean, least and most over the runs, and the mean's interval."""
-    made, measures = [], (*FOUND, *runs.panel.extra_measures)
+    made, measures = [], tuple(found_of(runs.panel))
     for name in runs.panel.names():
         columns = [runs.last(name, measure) for measure in measures]
         entry: JsonObject = {"name": name}
         each = intervals(np.stack(columns, axis=1).astype(float))
-        for measure, column, interval in zip(measures, columns, each, strict=True):
-            entry[measure] = {**spread(column), "interval": interval and list(interval)}
+        for measure, values, interval in zip(measures, columns, each, strict=True):
+            entry[measure] = {**spread(values), "interval": interval and list(interval)}
         made.append(entry)
     return made
 

@@ -13,19 +13,21 @@ from surefoot._drawing.inline import Drawn, pieces
 from surefoot._types import JsonObject
 from surefoot.study.grids import Grid, called
 from surefoot.study.numbers import counted, tick
+from surefoot.study.panel import column
 
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 MOST = 12
 """Figures of grids that are drawn."""
+_LEAST = "Least above the floor, in the worst run"
 _READ = "Dots: means over the runs, with their 95 % intervals. Last: the worst run."
 
 
 def draw_grid(grid: Grid, entries: Sequence[JsonObject], path: Path) -> Drawn:
     """Write ``path`` as PNG, SVG and PDF; ``entries``: what ``found_in`` says of its panels.
 
-    Regret at the horizon, the share of default plays, and the least that any run had above the
+    Regret at the horizon, the share of default plays, and the least that any run had above each
     floor. Panels of which no run is finished are left out.
     """
     runs = {entry["runs"] for entry in entries}
@@ -33,14 +35,17 @@ def draw_grid(grid: Grid, entries: Sequence[JsonObject], path: Path) -> Drawn:
     short = f"{count} of {entries[0]['horizon']:,} plays at each of {len(entries)} points. {_READ}"
     names = list(dict.fromkeys(one["name"] for entry in entries for one in entry["agents"]))
     curves = dict(zip(names, style.curves(len(names)), strict=True))
-    with style.sheet(grid.title, short, 3, (16.0, 4.1)) as (figure, panels):
+    guards = grid.panels[0].guards
+    columns = 2 + len(guards)
+    with style.sheet(grid.title, short, columns, (1 + 5.0 * columns, 4.1)) as (figure, panels):
         for axes in panels:
             axes.set_xlabel(called(grid.axis))
         panels[0].set(title="Regret at the horizon", ylabel="pseudo-regret")
         _means(panels[0], grid, entries, curves, "regret")
         panels[1].set(title="Share of default plays", ylabel="share of plays")
         _means(panels[1], grid, entries, curves, "default_plays", share=True)
-        _least(panels[2], grid, entries, curves)
+        for axes, guard in zip(panels[2:], guards, strict=True):
+            _least(axes, grid, entries, curves, guard)
         style.fit(panels)
         style.save(figure, path)
         return Drawn(short, pieces(figure, panels, grid.title))
@@ -83,13 +88,17 @@ def _means(
 
 
 def _least(
-    axes: Axes, grid: Grid, entries: Sequence[JsonObject], curves: dict[str, style.Curve]
+    axes: Axes,
+    grid: Grid,
+    entries: Sequence[JsonObject],
+    curves: dict[str, style.Curve],
+    guard: str,
 ) -> None:
-    axes.set_title("Least above the floor, in the worst run")
-    axes.set_ylabel("reward above the floor")
+    axes.set_title(f"{guard}: least slack, in the worst run" if guard else _LEAST)
+    axes.set_ylabel(f"slack in {guard}" if guard else "reward above the floor")
     ends = []
     for name, curve in curves.items():
-        x, values, _ = _points(grid, entries, name, "minimum_slack")
+        x, values, _ = _points(grid, entries, name, column("minimum_slack", guard))
         worst = np.array([value["min"] for value in values], float)
         style.line(axes, x, worst, curve._replace(marker=curve.marker or "."))
         ends.append((float(worst[-1]), name, curve))

@@ -33,8 +33,8 @@ from surefoot.study.markup import (
     verdict,
 )
 from surefoot.study.numbers import brief, counted, plain
-from surefoot.study.panel import Panel
-from surefoot.study.report.findings import FOUND, RULES, UNDECIDED
+from surefoot.study.panel import Panel, column
+from surefoot.study.report.findings import RULES, UNDECIDED, found_of
 from surefoot.study.verdict import EACH, tally
 
 FIGURED = 30
@@ -138,11 +138,14 @@ def _answers(entries: Sequence[JsonObject]) -> str:
             '<a href="#claims">Panel by panel</a></p>'
         )
     kept, fell = _floors(entries)
+    several = any("floors" in entry for entry in entries)
     if kept:
         runs = "every play of every run"
-        said.append(f"<p>Never below the floor, after {runs}: {escape(', '.join(kept))}.</p>")
+        never = "No promise broken" if several else "Never below the floor"
+        said.append(f"<p>{never}, after {runs}: {escape(', '.join(kept))}.</p>")
     if fell:
-        said.append(f"<p>Below it at times: {escape(', '.join(fell))}.</p>")
+        at_times = "One broken at times" if several else "Below it at times"
+        said.append(f"<p>{at_times}: {escape(', '.join(fell))}.</p>")
     return f'<div class="answer">{"".join(said)}</div>'
 
 
@@ -159,6 +162,17 @@ def _floors(entries: Sequence[JsonObject]) -> tuple[list[str], list[str]]:
         if any(panels)
     ]
     return kept, fell
+
+
+def _each(entry: JsonObject, measure: str) -> list[tuple[str, str]]:
+    """The floors of a panel by name, "" for one that needs none, with their measure's name."""
+    return [(guard, column(measure, guard)) for guard in entry.get("floors", ("",))]
+
+
+def _worst(entry: JsonObject, agent: JsonObject, measure: str, of: str) -> str:
+    """An agent's least or most of a measure of floors; of several, each with its name."""
+    found = [(guard, brief(agent[one][of])) for guard, one in _each(entry, measure)]
+    return "; ".join(f"{escape(guard)} {number}" if guard else number for guard, number in found)
 
 
 def _missing(lacking: Sequence[JsonObject]) -> str:
@@ -187,6 +201,7 @@ def _settings(panels: Sequence[Panel], entries: Sequence[JsonObject], summary: J
         [
             ("problems", escape(", ".join(problems))),
             ("agents", escape(", ".join(names))),
+            *((f"floor {name}", escape(said)) for name, said in panels[0].promised.items()),
             *((axis, escape(words)) for axis, words in values.items()),
             ("plays in a run", " or ".join(horizons)),
             ("runs of a panel", _some(runs)),
@@ -265,6 +280,8 @@ def _overview(panels: Sequence[Panel], entries: Sequence[JsonObject]) -> str:
     """A row for each panel and agent."""
     heads = ["panel", "agent", "regret at T", "default plays", "plays below the floor",
              "least above the floor"]  # fmt: skip
+    if any("floors" in entry for entry in entries):
+        heads[-2:] = ["plays with the promise broken", "minimum slack"]
     rows = []
     for panel, entry in zip(panels[:LISTED], entries, strict=False):
         first = _named(panel, len(panels))
@@ -275,8 +292,8 @@ def _overview(panels: Sequence[Panel], entries: Sequence[JsonObject]) -> str:
                     f"<td>{escape(agent['name'])}</td>",
                     number(_mean(agent["regret"])),
                     number(_mean(agent["default_plays"])),
-                    number(brief(agent["violating_rounds"]["max"])),
-                    number(brief(agent["minimum_slack"]["min"])),
+                    number(_worst(entry, agent, "violating_rounds", "max")),
+                    number(_worst(entry, agent, "minimum_slack", "min")),
                 ]
             )
             first = ""
@@ -298,11 +315,11 @@ def _mean(values: JsonObject) -> str:
 
 def _panel(page: Page) -> str:
     panel, found = page.panel, page.found
-    heads = {**FOUND, **{name: name.replace("_", " ") for name in panel.extra_measures}}
-    title = (
-        f"After {found['horizon']:,} plays, {counted(found['runs'], 'run')}; one who earns exactly "
-        f"the floor has regret {brief(found['baseline_regret'])}"
-    )
+    heads = found_of(panel)
+    title = f"After {found['horizon']:,} plays, {counted(found['runs'], 'run')}"
+    if found["baseline_regret"] is not None:
+        exactly = brief(found["baseline_regret"])
+        title += f"; one who earns exactly the floor has regret {exactly}"
     numbers = [
         [escape(agent["name"]), *(number(spread(agent[measure])) for measure in heads)]
         for agent in found["agents"]

@@ -40,6 +40,8 @@ OURS = (MANIFEST, LOG, parts.RUNS, open_runs.FOLDER, "parts", *_TABLES)
 _PATIENCE = (0.05, 0.5)
 _LONGEST = 120
 """Characters of the values that an error names."""
+_LISTS = {"entries": "agent", "promises": "floor", "parts": "measure"}
+"""Fields of which a study has several, and what each is called."""
 _FREE = {"runs"}  # more runs of the same study go on from those that are there
 
 
@@ -163,16 +165,16 @@ def same(theirs: JsonObject, mine: JsonObject, folder: Path, *, resume: bool) ->
 
 
 def _told(field: str, mine: Sequence[Any], theirs: Sequence[Any]) -> tuple[str, str, str]:
-    """What a field is called, and its values in two studies; of agents the first that differs.
+    """What a field is called, and its values in two studies; of a list the first that differs.
 
     >>> _told("K", [24], [24, 72])
     ('K', '24', '24, 72')
     """
-    if field == "entries":
+    if field in _LISTS:
         pairs = [(one or (), other or ()) for one, other in zip_longest(mine, theirs)]
         one, other = next((a, b) for a, b in pairs if a != b)
         here, there = next((a, b) for a, b in zip_longest(one, other) if a != b)
-        return "agent", str(here or "none"), str(there or "none")
+        return _LISTS[field], str(here or "none"), str(there or "none")
     called = {"world": "environment", "varied": "further axes"}.get(field, field)
     here, there = (", ".join(map(str, values)) for values in (mine, theirs))
     return called, _short(here), _short(there)

@@ -9,7 +9,7 @@ import numpy as np
 
 from surefoot.simulation import Plan, Result
 from surefoot.simulation.result import COUNTS
-from surefoot.study.panel import MEASURES, Panel
+from surefoot.study.panel import FLOOR_MEASURES, MEASURES, Panel, column
 from surefoot.study.problems import PROBLEMS
 from surefoot.study.runs import Traces, key
 
@@ -18,13 +18,15 @@ if TYPE_CHECKING:
 
 AXES = {"K": "Int64", "d": "Int64", "alpha": "Float64", "rho": "Float64"}
 """The axes that the rows of every study have, null where a panel has no such axis."""
-KINDS = frozenset({"Int64", "Float64", "String"})
+AMOUNT, COUNT = "Amount", "Count"
+"""The types of measures of floors by name."""
+KINDS = frozenset({"Int64", "Float64", "String", AMOUNT, COUNT})
 """The types of columns."""
 _EXTRA = tuple(dict.fromkeys(m for kind in PROBLEMS.values() for m in kind.extra_measures))
 
 
 def axes_of(panels: Sequence[Panel]) -> dict[str, str]:
-    """The axes of a study's rows, by the names of their types.
+    """The axes of a study's rows and the measures of its floors by name, by their types.
 
     >>> from surefoot.study.sweep import paper
     >>> axes_of(paper("cmab"))
@@ -41,6 +43,9 @@ def axes_of(panels: Sequence[Panel]) -> dict[str, str]:
             found[axis] = "Int64" if kinds == {int} else "Float64"
             if not kinds <= {int, float}:
                 found[axis] = "String"
+    for guard in dict.fromkeys(name for panel in panels for name in panel.guards if name):
+        for measure in FLOOR_MEASURES:
+            found[column(measure, guard)] = COUNT if measure in COUNTS else AMOUNT
     return found
 
 
@@ -52,11 +57,16 @@ def schema(axes: Mapping[str, str]) -> dict[str, pl.DataType]:
     """
     import polars as pl
 
-    kinds = {"Int64": pl.Int64(), "Float64": pl.Float64(), "String": pl.String()}
+    kinds = {
+        "Int64": pl.Int64(), "Float64": pl.Float64(), "String": pl.String(),
+        COUNT: pl.Int64(), AMOUNT: pl.Float64(),
+    }  # fmt: skip
     measures = {m: "Int64" if m in COUNTS else "Float64" for m in (*MEASURES, *_EXTRA)}
+    of_floors = {name: kind for name, kind in axes.items() if kind in (AMOUNT, COUNT)}
+    places = {name: kind for name, kind in axes.items() if name not in of_floors}
     named = {
-        "cell": "String", "problem": "String", **axes, "agent": "String", "run": "Int64",
-        "t": "Int64", **measures,
+        "cell": "String", "problem": "String", **places, "agent": "String", "run": "Int64",
+        "t": "Int64", **measures, **of_floors,
     }  # fmt: skip
     return {name: kinds[kind] for name, kind in named.items()}
 
@@ -76,7 +86,7 @@ def table(
     numbers = {"run": np.repeat(list(runs), len(t)), "t": np.tile(t, len(runs))}
     frames = []
     for name in panel.names():
-        found = {m: result.measure(key(name, panel), m).ravel() for m in panel.measures()}
+        found = _measured(result, key(name, panel), panel)
         found.update(numbers)
         at = {"cell": cell, "problem": panel.problem, **panel.place, "agent": name}
         frames.append(pl.DataFrame([
@@ -85,3 +95,16 @@ def table(
             for column, kind in columns.items()
         ]))  # fmt: skip
     return pl.concat(frames)
+
+
+def _measured(result: Result, name: str, panel: Panel) -> dict[str, Any]:
+    """An agent's measures, by their columns."""
+    of_floors = {
+        column(measure, guard): (measure, guard)
+        for guard in panel.guards
+        if guard
+        for measure in FLOOR_MEASURES
+    }
+    return {
+        one: result.measure(name, *of_floors.get(one, (one,))).ravel() for one in panel.measures()
+    }

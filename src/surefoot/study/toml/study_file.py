@@ -28,11 +28,11 @@ from surefoot.study.runs import joint_plan
 from surefoot.study.sweep import Sweep, read
 from surefoot.study.toml.grid import MOST_VALUES, Axis, axis_of
 from surefoot.study.toml.lines import Place
-from surefoot.study.toml.text import COMMON, TABLES, StudyText, leaves, near
+from surefoot.study.toml.text import COMMON, NAMED, OWNED, TABLES, StudyText, leaves, near
 
 _USUAL = {"horizon": 100_000, "runs": 50, "seed": 0}
 """Of a problem of one's own; else as in its main panel."""
-_NAMED = re.compile(r"(?:agent '[^']*': |\[environment\]: )?(\w+)(?: = |: )")
+_NAMED = re.compile(r"(?:agent '[^']*': |\[environment\]: )?(\w+)(?:\[[^\]]*\])?(?: = |: )")
 _CALLED = {"default": "mu0", "checkpoints": "curves"}
 """Fields by the names that floors and plans have for them."""
 _MUST = {
@@ -105,9 +105,8 @@ class StudyFile:
         found: JsonObject = dict(_USUAL)
         if problem in MAIN:
             found = read(MAIN[problem]).model_dump(exclude={"source", "because"})
-        own = ("agents", "environment")
         given: list[tuple[Place, Any]] = [
-            ((key,), document[key]) for key in (*COMMON, *own) if key in document
+            ((key,), document[key]) for key in (*COMMON, *OWNED) if key in document
         ]
         for table in (*TABLES, "outputs"):
             given += [((table, key), value) for key, value in document.get(table, {}).items()]
@@ -115,9 +114,9 @@ class StudyFile:
             field = str(path[-1])
             self._once(field, path)
             self._places[field] = path
-            found[field] = value
+            found[field] = _entries(field, value) if path[0] in NAMED else value
         paths = (
-            str(v) for key in own for at, v in leaves(document.get(key)) if "settings" not in at
+            str(v) for key in OWNED for at, v in leaves(document.get(key)) if "settings" not in at
         )
         home = str(self.text.file.resolve().parent) if any(map(is_own, paths)) else None
         return {**found, "problem": problem, "home": home}
@@ -143,19 +142,19 @@ class StudyFile:
         document = self.text.document
         grid, names = document.get("grid", {}), self._labels()
         for key, value in grid.items():
-            if key not in ("agents", "environment"):
+            if key not in OWNED:
                 yield ("grid", key), value
                 continue
             if key not in document:
-                needed = "[[agents]]" if key == "agents" else 'problem = "own" and [environment]'
-                self.text.fail(f"an axis of {key} needs {needed}", "grid", key)
-            owned: Any = value if key == "agents" else {"": value}
+                self.text.fail(f"an axis of {key} needs {_NEEDS[key]}", "grid", key)
+            owned: Any = {"": value} if key == "environment" else value
             if not isinstance(owned, dict) or not all(isinstance(v, dict) for v in owned.values()):
-                form = "agents.mine.c" if key == "agents" else "environment.size"
+                form = _FORMS[key]
                 self.text.fail(f"{key} must name a setting, as {form} = [1, 2]", "grid", key)
+            owners = names if key == "agents" else tuple(document[key])
             for owner, settings in owned.items():
-                if owner and owner not in names:
-                    said = f"no agent is called {owner}; {near(owner, names)}"
+                if owner and owner not in owners:
+                    said = f"no {key.removesuffix('s')} is called {owner}; {near(owner, owners)}"
                     self.text.fail(said, "grid", key, owner)
                 before = ("grid", key, owner) if owner else ("grid", key)
                 for setting, values in settings.items():
@@ -171,8 +170,9 @@ class StudyFile:
         except Misplaced as error:
             self.text.fail(str(error), *error.path)
         for number, name in enumerate(names):
-            if name == "environment" or "." in name:
-                said = f"name = {_said(name)} must have no dot, nor be environment, for [grid]"
+            taken = [key for key in OWNED[1:] if key in self.text.document or key == OWNED[1]]
+            if name in taken or "." in name:
+                said = f"name = {_said(name)} must have no dot, nor be {taken[0]}, for [grid]"
                 self.text.fail(said, *where, number, "name")
         return names
 
@@ -194,6 +194,9 @@ class StudyFile:
             for fault in error.errors():
                 field, *rest = fault["loc"]
                 start = (places or {}).get(str(field), (field,))
+                if field in NAMED and rest:
+                    rest[0] = values[field][rest[0]]["name"]
+                    start, rest = (*start, rest[0]), rest[1:]
                 inner = [one for one in rest if isinstance(one, int) or one in _INNER]
                 found.append(((*where, *start, *inner), fault))
         return self._wrong(found)
@@ -203,6 +206,9 @@ class StudyFile:
         path, fault = min(found, key=lambda one: self.text.lines.of(*one[0]))
         name = next(part for part in reversed(path) if isinstance(part, str))
         if fault["type"] == "missing" and isinstance(path[-1], str):
+            if path[0] in NAMED:
+                table = ".".join(map(str, path[:2]))
+                self.text.fail(f"{name} is missing; give it below [{table}]", *path)
             below = {"path": "[environment]"}.get(name, "[setting]")
             self.text.fail(f"{name} is missing; give it below {below}", "problem")
         same = [one for at, one in found if at[: len(path)] == path]
@@ -214,7 +220,10 @@ class StudyFile:
         """Say what was refused and where in the grid, at the line of the key that is named."""
         said = f"{self._at(panel, several)}{error}"
         if isinstance(error, Misplaced):
-            self.text.fail(said, *error.path)
+            field = ".".join(map(str, error.path))
+            varied = self.axes.get(field)
+            place = varied.place(varied.values.index(panel.at(field))) if varied else error.path
+            self.text.fail(said, *place)
         named = _NAMED.match(str(error))
         key = named.group(1) if named else ""
         if key == "environment":
@@ -232,7 +241,37 @@ class StudyFile:
         return f"at {place}: " if several else ""
 
 
-_INNER = {"name", "path", "settings", *AgentEntry.model_fields}
+_INNER = {"name", "path", "settings", "default", "kind", *AgentEntry.model_fields}
+_NEEDS = {
+    "agents": "[[agents]]",
+    "environment": 'problem = "own" and [environment]',
+    "floors": 'problem = "own" and [floors.NAME]',
+    "measures": 'problem = "own" and [measures.NAME]',
+}
+_FORMS = {
+    "agents": "agents.mine.c",
+    "environment": "environment.size",
+    "floors": "floors.quality.alpha",
+    "measures": "measures.quality.size",
+}
+
+
+def _entries(table: str, named: JsonObject) -> list[JsonObject]:
+    """Floors or measures as a panel has them: in their order, each with its name.
+
+    >>> _entries("floors", {"cost": {"kind": "CostCeiling", "alpha": 1}})
+    [{'name': 'cost', 'kind': 'CostCeiling', 'settings': {'alpha': 1}}]
+    """
+    if table == "measures":
+        return [{"name": name, **one} for name, one in named.items()]
+    return [
+        {
+            "name": name,
+            **{key: value for key, value in one.items() if key == "kind"},
+            "settings": {key: value for key, value in one.items() if key != "kind"},
+        }
+        for name, one in named.items()
+    ]
 
 
 def _said(value: Any) -> str:

@@ -75,16 +75,71 @@ curves = "grid"  # plays that are noted: "grid", "none", or a list such as [100,
 """
 
 
+_FLOORS = """\
+# A study of Surefoot. Run it with `surefoot study run FILE`, look first with --dry-run.
+surefoot = 1  # the format of this file
+problem = "own"
+horizon = 10_000  # plays in a run
+runs = 20  # independent runs
+seed = 0  # equal seeds give equal numbers
+
+[setting]
+objective = { quality = 1, cost = -5 }  # what the policy learns; or a measure, "quality"
+
+[floors.quality]  # of each measure that is to hold, one or several
+default = 0.82  # what the default is known to come to; or { between = [0.5, 0.95], delta = 0.05 }
+alpha = 0.05  # the fraction of it one is willing to lose
+# margin = 0.01  # and so much besides, a play
+# reserve = 5  # and so much once
+# max_slack = 50  # the most that may be saved up
+
+[floors.cost]
+kind = "CostCeiling"  # left out: "RewardFloor"
+default = 0.012
+alpha = 0.5  # at most half as much again as the default costs
+
+[measures.quality]  # where it comes from; or all of them from one [environment] of your own
+path = "BernoulliArms"  # or module and class of your own, "mylab.envs:Quality"
+settings = { means = [0.9, 0.78, 0.85] }  # keywords of the class
+default = 0.82  # what the default comes to: a number, or { path = ..., settings = ... } of one arm
+
+[measures.cost]
+path = "EmpiricalArms"
+settings = { samples = [[0.02, 0.04], [0.002, 0.006], [0.01, 0.012]] }
+default = 0.012
+
+# [grid]  # all combinations; a setting is an axis or a single value, not both
+# floors.quality.alpha = [0.01, 0.02, 0.05]  # a setting of a floor
+# measures.quality.size = [1, 2]  # a setting of a measure's environment
+
+[[agents]]
+name = "guarded"
+policy = "KLUCB"  # or module and class of your own, "mylab.policies:Mine"
+guard = "GenCB"
+
+[[agents]]
+name = "unguarded"
+policy = "KLUCB"
+guard = "Plain"
+
+[outputs]
+curves = "grid"  # plays that are noted: "grid", "none", or a list such as [100, 1_000]
+"""
+_OTHERS = {"own": _OWN, "floors": _FLOORS}
+
+
 def template(problem: str = "cmab") -> str:
     """The text of a study file with a problem's main panel, or one of an environment of one's own.
+
+    ``problem``: one of the paper's, "own", or "floors" for floors by name.
 
     >>> print(template("cmab").splitlines()[2])
     problem = "cmab"  # cmab, clb, cccb, mv, or own
     """
-    if problem == "own":
-        return _OWN
+    if problem in _OTHERS:
+        return _OTHERS[problem]
     if problem not in PROBLEMS:
-        known = (*PROBLEMS, "own")
+        known = (*PROBLEMS, *_OTHERS)
         raise InvalidInput(f"there is no problem {problem}; {near(problem, known)}")
     panel = read(MAIN[problem])
     names = ", ".join(panel.names())
@@ -108,7 +163,10 @@ def shipped(name: str) -> str:
     name = MAIN.get(name, name)
     names = [panel.name for panel in paper()]
     if name not in names:
-        raise InvalidInput(f"the paper has no panel {name}; {near(name, (*PROBLEMS, *names))}")
+        said = near(name, (*PROBLEMS, *names))
+        if name in _OTHERS:
+            said = f"`surefoot study new {name}` prints a file to start from"
+        raise InvalidInput(f"the paper has no panel {name}; {said}")
     file = resources.files("surefoot.study") / "panels" / f"{name}.toml"
     return file.read_text(encoding="utf-8")
 
