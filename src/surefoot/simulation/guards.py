@@ -15,7 +15,7 @@ from surefoot.environments import MeasuredArms
 from surefoot.environments._kernels import WRAPPERS
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
-from surefoot.floors import CostCeiling, RewardFloor
+from surefoot.floors import CostCeiling, LearnedDefault, RewardFloor
 
 OBJECTIVE = "reward"
 """The name of a floor on the objective itself."""
@@ -36,7 +36,7 @@ class Guard(NamedTuple):
     @property
     def learns(self) -> bool:
         """Whether the default's mean is learned from what the default pays."""
-        return hasattr(self.floor.default, "between")
+        return isinstance(self.floor.default, LearnedDefault)
 
 
 Guards = dict[str, Guard]
@@ -131,8 +131,8 @@ def _check_learned(who: str, guard: Guard, environment: Any) -> None:
     low, high = guard.floor.default.between
     if not low <= mean <= high:
         raise InvalidInput(
-            f"{who} learns a default whose mean lies between {low} and {high}, and the "
-            f"environment's has the mean {float(mean)}; give a wider between"
+            f"{who} learns a default whose mean lies in ({low}, {high}), and the environment's has "
+            f"the mean {float(mean)}; give a wider between"
         )
 
 
@@ -142,7 +142,7 @@ def mean_of_default(guard: Guard, environment: Any) -> Fraction | None:
     if guard.measure is not None:
         return _fraction(means[guard.measure]) if guard.measure in means else None
     weights: Mapping[str, Decimal] = getattr(environment, "objective", {})
-    if not weights or not weights.keys() <= means.keys():
+    if not hasattr(environment, "weigh") or not weights.keys() <= means.keys():
         return None
     return sum(
         (Fraction(weight) * _fraction(means[name]) for name, weight in weights.items()), Fraction(0)
@@ -164,6 +164,8 @@ def default_mean(who: str, agent: Agent, guards: Guards, environment: Any) -> fl
     if known is not None:
         return float(known)
     for guard in guards.values():
+        if guard.learns and guard.measure is None:
+            return float(mean_of_default(guard, environment) or 0)
         if guard.measure is None:
             return float(guard.floor.default) * (-1 if guard.costs else 1)
     weights: Mapping[str, Decimal] = getattr(environment, "objective", {})
