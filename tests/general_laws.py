@@ -4,6 +4,7 @@ A side is (the floor's class, the twin's class): rewards, or costs. ``history`` 
 schedule, and yields what books and twin made of each event.
 """
 
+import json
 import random
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -55,6 +56,28 @@ class Sides:
         except Contradiction:
             return ours, "contradiction"
 
+    def change(self, rng: random.Random, digits: int) -> None:
+        """Plays to come on other terms; a reserve put in or taken out; saved and loaded."""
+        kind = rng.choice(("terms", "added", "withdrawn", "loaded"))
+        if kind == "terms" and self.twin.level is None:
+            alpha, margin = some(rng, 0, 1, digits) * Decimal("0.99"), some(rng, 0, 1, digits) / 4
+            self.books.change(alpha=alpha, margin=margin)
+            self.twin.alpha, self.twin.margin = Fraction(alpha), Fraction(margin)
+        elif kind == "added":
+            amount = Decimal("0.5") + some(rng, 0, 1, digits)
+            self.books.add_reserve(amount)
+            self.twin.reserve += self.twin.down(Fraction(amount))
+        elif kind == "withdrawn":
+            most = min(self.twin.available(), self.twin.reserve)
+            unit = Fraction(10) ** -self.books.floor.places
+            if most > 0:
+                part = unit * rng.randint(1, int(most / unit))
+                self.books.withdraw_reserve(Decimal(part.numerator) / part.denominator)
+                self.twin.reserve -= part
+        elif kind == "loaded":
+            state = json.loads(json.dumps(self.books.snapshot()))
+            self.books = type(self.books).restored(self.books.floor, state)
+
     def amount(self, units: int) -> Fraction:
         return units * Fraction(10) ** -self.books.floor.places
 
@@ -67,6 +90,12 @@ def check_table(seed: int, costs: bool) -> None:
     """On the lattice the books are the twin, to the unit, and judge every report as it does."""
     for sides, (ours, theirs) in history(seed, costs, 3, 9, outside=True):
         assert ours == theirs
+        assert sides.available == sides.twin.available()
+
+
+def check_rounding(seed: int, costs: bool, places: int) -> None:
+    """Of defaults of a known value the books are the twin to the unit, whatever is finer."""
+    for sides, _ in history(seed, costs, 6, places, outside=True, interval=False):
         assert sides.available == sides.twin.available()
 
 
@@ -132,11 +161,20 @@ def between(rng: random.Random, low: Decimal, high: Decimal, digits: int) -> Dec
 
 
 def history(
-    seed: int, costs: bool, digits: int, places: int, outside: bool, turns: int = 70
+    seed: int,
+    costs: bool,
+    digits: int,
+    places: int,
+    outside: bool,
+    interval: bool | None = None,
+    turns: int = 70,
 ) -> Iterator[tuple[Sides, tuple[Any, Any]]]:
-    """``outside``: whether a report may break what was declared of range or interval."""
+    """``outside``: whether a report may break what was declared of range or interval.
+
+    ``interval``: whether defaults are intervals; None: in half of the schedules.
+    """
     rng = random.Random(seed)
-    interval = rng.random() < 0.5
+    interval = rng.random() < 0.5 if interval is None else interval
     settings, (low, high) = case(rng, costs, digits, places, interval)
     sides, latest = Sides.of(settings, costs), 0
     for turn in range(turns):
@@ -144,6 +182,9 @@ def history(
             own = one_default(rng, low, high, digits, interval)
             own = None if settings["default"] is not None else own
             yield sides, sides.decide(own, explore=rng.random() < 0.8)
+        if rng.random() < 0.05:
+            sides.change(rng, digits)
+            yield sides, (None, None)
         for _ in range(rng.choice((0, 1, 2))):
             latest = rng.choice((latest, rng.randrange(len(sides.twin.plays))))
             name = rng.choice(REPORTS)

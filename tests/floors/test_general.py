@@ -2,7 +2,7 @@
 
 import pytest
 
-from general_laws import check_promise, check_table
+from general_laws import check_promise, check_rounding, check_table
 
 MORE = [pytest.param(seed, marks=pytest.mark.slow) for seed in range(1, 20)]
 SIDES = pytest.mark.parametrize("costs", [False, True], ids=["rewards", "costs"])
@@ -14,6 +14,13 @@ def test_on_the_lattice_the_books_are_the_twin(seed, costs):
     """2,000 schedules of each: every account to the unit, every report judged alike."""
     for each in range(100):
         check_table(100 * seed + each, costs)
+
+
+@SIDES
+@pytest.mark.parametrize("seed", [0, *MORE])
+def test_whatever_is_finer_than_the_unit_is_rounded_as_the_table_says(seed, costs):
+    for each in range(20):
+        check_rounding(20 * seed + each, costs, places=each % 4)
 
 
 @SIDES
