@@ -12,7 +12,7 @@ from fractions import Fraction
 from typing import Any
 
 from naive.learned import LATTICE, LearnedAccount
-from surefoot import LearnedDefault, RewardFloor
+from surefoot import CostCeiling, LearnedDefault, RewardFloor
 
 PLACES = 6
 """The ends are hundredths then, few enough to look at each."""
@@ -20,12 +20,14 @@ SHAPES = (
     ((0, 1), (1, 90), "0.05"),
     ((0, 1), (10, 60), "0.5"),
     ((-1, 0), (-90, -10), "0.1"),
+    ((-1, 0), (-60, -5), "1.5"),
     ((-1, 1), (5, 80), "0.2"),
     ((-1, 1), (-80, -5), "0.2"),
     (("-0.25", "0.75"), (2, 70), "0.05"),
     ((-1, 1), (-50, 50), "0"),
 )
-"""The range, between what hundredths the mean lies, and alpha. Only alpha = 0 may straddle 0."""
+"""The range, between what hundredths the mean lies, and alpha. Only alpha = 0 may straddle 0, and
+only what costs may have an alpha above 1: the books have it as minus the costs."""
 MEANS = 3
 """At so many means, the ends among them, the accounts are compared."""
 
@@ -47,8 +49,7 @@ class Sides:
             "margin": margin,
             "max_slack": rng.choice((None, None, Decimal("0.8"))),
         }
-        floor = RewardFloor(LearnedDefault(between, Decimal(delta)), **settings)
-        self.books = floor.open()
+        self.books = opened(between, Decimal(delta), settings).open()
         self.twin = LearnedAccount(between, delta, **settings)
 
     def decide(self, explore: bool, feeds: bool | None) -> tuple[bool, bool]:
@@ -57,6 +58,7 @@ class Sides:
         self.twin.forfeit()
         terms = self.books.terms()
         gates = self.books.affords(terms), self.twin.allows()
+        assert self.books.standing(terms)[0] - terms.hold == self.twin.left()
         explore = explore and gates[0]
         play = self.books.decide(explore, terms, feeds=feeds)
         assert play == self.twin.decide(explore, feeds)
@@ -92,6 +94,16 @@ class Sides:
         """The account where it is least, of some means on and off the lattice."""
         low, high = self.twin.low, self.twin.high
         return min(self.twin.at(low + (high - low) * step // 5) for step in range(1, 5))
+
+
+def opened(between: Any, delta: Decimal, settings: dict[str, Any]) -> Any:
+    """The floor, or the ceiling on costs where nothing is earned."""
+    low, high = settings["reward_range"]
+    if high > 0:
+        return RewardFloor(LearnedDefault(between, delta), **settings)
+    costs = tuple(-end for end in reversed(between))
+    rest = {name: value for name, value in settings.items() if name != "reward_range"}
+    return CostCeiling(LearnedDefault(costs, delta), cost_range=(-high, -low), **rest)
 
 
 def legal(rng: random.Random, sides: Sides, number: int) -> tuple[Any, ...] | None:

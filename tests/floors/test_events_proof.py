@@ -225,6 +225,22 @@ def test_a_withdrawal_leaves_what_open_plays_may_lose():
         assert not path.can_be(z3.Or(world.available.term < 0, world.account.reserve.term < 0))
 
 
+def test_what_is_forfeited_leaves_the_most_slack_that_is_kept():
+    def run(path: Path) -> Any:
+        world = World(path, CASES[0])
+        books: Any = RewardFloor(0.5, 0.1, max_slack=1).open()
+        books.account, books.max_slack = world.account, path.fresh("most")
+        path.assume(books.max_slack >= 0)
+        before = world.available
+        books.forfeit()
+        return world, before, books
+
+    for path, (world, before, books) in paths(run):
+        most, now = books.max_slack.term, world.available.term
+        assert not path.can_be(z3.Or(now < 0, now != z3.If(before.term > most, most, before.term)))
+        assert not path.can_be(plain(books.forfeited) != before.term - now)
+
+
 def test_a_lease_is_paid_for_when_it_is_granted_and_costs_nothing_later():
     """Granted: held, if affordable. Spent: nothing moves. Closed: no more is released than held."""
 

@@ -123,8 +123,12 @@ class LearnedAccount:
         return LearnedPlay(True, int(alpha), self.margin, self.r_min)
 
     def allows(self) -> bool:
+        return self.left() >= 0
+
+    def left(self) -> Fraction:
+        """What an exploration leaves at the end where that is least."""
         play = self.terms()
-        return all(self.at(mu) * WHOLE >= play.h(mu) for mu in self.ends())
+        return min(self.at(mu) - Fraction(play.h(mu), WHOLE) for mu in self.ends())
 
     def decide(self, explores: bool, feeds: bool | None = False) -> int:
         """``feeds``: None where somebody picked this play, who may know what it would pay: it has
