@@ -20,7 +20,7 @@ from surefoot.agents.out_of_range import cut, warn
 from surefoot.agents.play import Binding, Choice, MeasuredPlay, Play, Reason, made
 from surefoot.errors import InvalidInput
 from surefoot.floors import Books, Outcome, SeveralBooks, Terms
-from surefoot.floors.events import BOOKED
+from surefoot.floors.events import BOOKED, FELL_BACK
 from surefoot.floors.objective import ObjectiveBooks
 from surefoot.floors.several_books import REWARD, weightiest
 from surefoot.policies.base import measures_of
@@ -30,6 +30,8 @@ if TYPE_CHECKING:
 
 Owed = tuple[Play, Any, frozenset[str]]
 """A play, its context, and the measures that the policy has not been told of it."""
+Outcomes = dict[str, Outcome]
+"""What a report came to, by name."""
 OUT = (Outcome.BREACH, Outcome.CAPPED)
 
 
@@ -56,12 +58,12 @@ def new_play(
 ) -> Play:  # fmt: skip
     """As ``Agent.new_play``, with the numbers of the floor that would be left the least."""
     books: SeveralBooks = agent.books  # type: ignore[assignment]
-    name, own, (available, held, pending, ahead) = books.binding(terms)
-    of = books.guards[name]
+    name, of, own = books.binding(terms)
+    available, held, pending, ahead = of.standing(own)
     play: Play = made(MeasuredPlay, (
         books.plays.next_id, arm, index, reason, agent.turns, own, of.floor.places,
         available, held, pending, of.counters["unreported"], choice, ahead,
-        None, Binding(name, getattr(of.floor, "costs", False)), chance,
+        None, made(Binding, (name, name in books.ceilings)), chance,
     ))  # fmt: skip
     return play
 
@@ -92,22 +94,32 @@ def update(
         )
     outcomes = books.told(number, reward, told)
     note(agent, number, play, outcomes)
-    for name, value in told.items():
-        if outcomes[name] in OUT:
-            warn(books.guards[name], number, value, outcomes[name], 5)
+    outcome = BOOKED
+    for one in outcomes.values():
+        if one is not BOOKED:  # rarely
+            outcome = weightiest(outcomes.values())
+            _warn(books, number, {**told, REWARD: reward}, outcomes)
+            break
     if reward is not None:
-        if outcomes[REWARD] in OUT:
-            warn(books.objective, number, reward, outcomes[REWARD], 5)
-        reward = cut(books.objective, number, reward, 4)
-        agent._drawn(number, outcomes[REWARD])
+        if books.cuts and not books.low <= record.reward <= books.high:  # type: ignore[operator]
+            reward = cut(books.objective, number, reward, 4)
+        if not record.explores or record.state is FELL_BACK:
+            agent._drawn(number, outcomes[REWARD])
     if record.explores:
         _learn(agent, number, reward, learned, told)
     elif number in agent.open_plays:
         agent.tally.note(agent, agent.open_plays.pop(number)[0], reward is not None)
-    return weightiest(outcomes.values())
+    return outcome
 
 
-def _told(books: SeveralBooks, number: int, cost: Any, measures: Any) -> dict[str, Any]:
+def _warn(books: SeveralBooks, number: int, told: dict[str, Any], outcomes: Outcomes) -> None:
+    """Say what became of each value outside its range."""
+    for name, outcome in outcomes.items():
+        if outcome in OUT and name in told:
+            warn(books.books[name], number, told[name], outcome, 6)
+
+
+def _told(books: SeveralBooks, number: int, cost: Any, measures: Any) -> Mapping[str, Any]:
     """The measures of a report by name, as the books of each take them."""
     if cost is not None:
         raise InvalidInput(
@@ -116,19 +128,23 @@ def _told(books: SeveralBooks, number: int, cost: Any, measures: Any) -> dict[st
         )
     if measures is None:
         return {}
-    if isinstance(measures, Mapping) and REWARD in measures:
+    plain = type(measures) is dict  # what follows is quick then
+    if (plain or isinstance(measures, Mapping)) and REWARD in measures:
         raise InvalidInput(
             f"measures = {shown(measures)}: the reward is the objective; give it as reward="
         )
-    given = books.by_name(measures, "measures")
-    told = {name: value for name, value in given.items() if value is not None}
-    for name, value in told.items():
-        if getattr(books.guards[name].floor, "costs", False):
-            told[name] = negated(value, f"{name} of play {number}")
+    if not plain or not measures.keys() <= books.guards.keys():
+        books.by_name(measures, "measures")
+    told: dict[str, Any] = measures
+    if not plain or None in measures.values() or books.ceilings:
+        told = {name: value for name, value in measures.items() if value is not None}
+    for name in books.ceilings:
+        if name in told:
+            told[name] = negated(told[name], f"{name} of play {number}")
     return told
 
 
-def _learn(agent: Agent, number: int, reward: Any, learned: Any, told: dict[str, Any]) -> None:
+def _learn(agent: Agent, number: int, reward: Any, learned: Any, told: Mapping[str, Any]) -> None:
     """Let the policy learn what is new of an exploration, and close it once the objective is."""
     waiting = agent.open_plays.get(number)
     if agent.owed is not None:
@@ -146,7 +162,7 @@ def _learn(agent: Agent, number: int, reward: Any, learned: Any, told: dict[str,
 
 
 def _learn_measures(
-    agent: Agent, number: int, reward: Any, learned: Any, told: dict[str, Any]
+    agent: Agent, number: int, reward: Any, learned: Any, told: Mapping[str, Any]
 ) -> bool:
     """As ``_learn``, of a policy that learns measures too; False if there is nothing new."""
     books: SeveralBooks = agent.books  # type: ignore[assignment]
@@ -181,15 +197,15 @@ def _scaled(agent: Agent, books: Books, value: Any) -> float:
     return float(books.as_told(min(max(exact(value, "measure"), low), high)))
 
 
-def note(agent: Agent, number: int, play: Play | int, outcomes: dict[str, Outcome]) -> None:
+def note(agent: Agent, number: int, play: Play | int, outcomes: Outcomes) -> None:
     """Let a play say what its last reports came to, whoever holds it."""
-    kept = {id(play): play}
-    for held in (agent.open_plays, agent.owed or {}):
-        if number in held:
-            kept[id(held[number][0])] = held[number][0]
-    for one in kept.values():
-        if isinstance(one, MeasuredPlay):
-            one.outcomes.update(outcomes)
+    if isinstance(play, MeasuredPlay):
+        play.note(outcomes)
+    waiting: Any = agent.open_plays.get(number)
+    if waiting is None and agent.owed is not None:
+        waiting = agent.owed.get(number)
+    if waiting is not None and waiting[0] is not play:
+        waiting[0].note(dict(outcomes))
 
 
 def whole(agent: Agent, play: Play | int, number: int, report: str) -> Outcome:
@@ -230,7 +246,7 @@ def acknowledge(agent: Agent, play: Play | int, name: Any) -> Outcome:
     books: SeveralBooks = agent.books  # type: ignore[assignment]
     number = agent._id(play)
     books.plays.get(number)
-    outcome = books.named(name, "name of the measure").acknowledge(number)
+    outcome = books.acknowledge_of(number, name)
     note(agent, number, play, {name: outcome})
     return outcome
 

@@ -126,8 +126,16 @@ class MeasuredPlay(Play):
     @property
     def outcomes(self) -> dict[str, Outcome]:
         """What the last report of each measure came to; "reward" is the objective."""
-        found: dict[str, Outcome] = vars(self).setdefault("outcomes", {})
+        found: dict[str, Outcome] = self.__dict__.setdefault("outcomes", {})
         return found
+
+    def note(self, outcomes: dict[str, Outcome]) -> None:
+        """Keep what a report came to, of each measure that it told of."""
+        kept = self.__dict__
+        if "outcomes" in kept:
+            kept["outcomes"].update(outcomes)
+        else:
+            kept["outcomes"] = outcomes
 
 
 made: Any = tuple.__new__

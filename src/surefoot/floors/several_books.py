@@ -30,7 +30,9 @@ from surefoot.floors.events import (
     Record,
     Terms,
 )
+from surefoot.floors.objective import ObjectiveBooks
 from surefoot.floors.plays import said
+from surefoot.floors.reward_books import Account, RewardBooks
 
 if TYPE_CHECKING:
     from surefoot.floors.several import Floors
@@ -61,6 +63,21 @@ class SeveralTerms(Terms):
     """In the order of ``SeveralBooks.books``."""
 
 
+def _together(each: Iterable[Terms]) -> SeveralTerms:
+    """The terms of all books, the objective's last, as one."""
+    found = tuple(each)
+    terms = SeveralTerms(*found[-1])
+    terms.each = found
+    return terms
+
+
+def _is_plain(books: Books) -> bool:
+    """Whether they afford what is available, no more and no less."""
+    kind = type(books)
+    usual = kind.affords is RewardBooks.affords and kind.standing is RewardBooks.standing
+    return usual and type(books.account) is Account and books.floor.checkpoint is None
+
+
 class SeveralBooks(Books):
     """The books one agent keeps of several floors.
 
@@ -76,7 +93,10 @@ class SeveralBooks(Books):
         # The objective's come last: a play that they know is open in all.
         others = {name: books for name, books in guards.items() if name != REWARD}
         self.books: dict[str, Books] = {**others, REWARD: objective}
-        self.all = tuple(self.books.values())
+        self.all, self._items = tuple(self.books.values()), tuple(self.books.items())
+        self.unit_reward = objective.unit_reward  # type: ignore[method-assign]
+        self._plays = tuple(books.plays for books in self.all)
+        self._holds = tuple(books.hold for books in self.all)
         self.learns = any(books.learns for books in self.all)
         for name, books in self.books.items():
             books.measure = name
@@ -87,34 +107,43 @@ class SeveralBooks(Books):
         """Keep what follows from the floors as they stand."""
         self.floor = floors
         self.low, self.high = self.objective.low, self.objective.high
-        places = [books.floor.places for name, books in self.books.items() if name in self.guards]
-        self._scales = tuple(10 ** (max(places) - one) for one in places)
-        """By what the amounts of each floor are multiplied to be of one unit."""
+        self.ceilings = [n for n, one in floors.floors.items() if getattr(one, "costs", False)]
+        # Whether some account forfeits what is above its own most: 0 if one does.
+        self.max_slack = None if all(one.max_slack is None for one in self.all) else 0
+        places = [books.floor.places for name, books in self._items if name in self.guards]
+        self._gates = tuple(
+            (books, 10 ** (max(places) - books.floor.places), _is_plain(books))
+            for name, books in self._items
+            if name in self.guards
+        )
+        """The books of each floor, by what its amounts are multiplied to be of one unit with the
+        others', and whether its account alone decides."""
+        self.cuts = isinstance(self.objective, ObjectiveBooks) and floors.bounded
+        """Whether an objective that no floor guards is cut to its range."""
+        self._constant = all(type(books).terms is RewardBooks.terms for books in self.all)
         self._own_terms: SeveralTerms | None = None
-        limited = any(books.max_slack is not None for books in self.all)
-        self.max_slack = 0 if limited else None  # what an account forfeits is its own affair
+        self._weighed: Terms | None = None
+        """The terms that were weighed since an account moved, and what came of it."""
+        self._left = self._binds = 0
 
     def forfeit(self) -> None:
         """Let each account give up what is above its own most."""
+        self._weighed = None
         for books in self.all:
             if books.max_slack is not None:
                 books.forfeit()
 
     def terms(self, default: Any = None) -> SeveralTerms:
         """What the next play is worth; ``default``: its own values, by name."""
-        if default is None:
-            each = tuple([books.terms() for books in self.all])
-            own = self._own_terms
-            if own is not None and own.each == each:
-                return own
-        else:
+        if default is not None:
             values = self.by_name(default, "default")
-            each = tuple([books.terms(values.get(name)) for name, books in self.books.items()])
-        terms = SeveralTerms(*each[-1])
-        terms.each = each
-        if default is None:
-            self._own_terms = terms
-        return terms
+            return _together(books.terms(values.get(name)) for name, books in self._items)
+        own = self._own_terms
+        if own is None or not self._constant:
+            found = _together(books.terms() for books in self.all)
+            if own is None or own.each != found.each:
+                own = self._own_terms = found
+        return own
 
     def by_name(self, given: Any, what: str) -> Mapping[str, Any]:
         """Values by the names of floors; InvalidInput for anything else."""
@@ -137,40 +166,49 @@ class SeveralBooks(Books):
 
     def affords(self, terms: Terms) -> bool:
         """The gate: whether every account affords its hold."""
-        each = terms.each  # type: ignore[attr-defined]
-        for books, own in zip(self.all, each, strict=True):  # noqa: SIM110  # twice as fast
-            if not books.affords(own):
-                return False
-        return True
+        return self._weigh(terms) >= 0
 
-    def binding(self, terms: Terms) -> tuple[str, Terms, tuple[int, int, int, int]]:
-        """The floor that exploring would leave the least: its name, terms and standing.
+    def _weigh(self, terms: Terms) -> int:
+        """The least that exploring would leave of an account; below zero where one refuses."""
+        least = at = 0
+        each = terms.each  # type: ignore[attr-defined]
+        for place, ((books, scale, plain), own) in enumerate(zip(self._gates, each, strict=False)):
+            if plain:
+                account: Any = books.account
+                left = (account.reserve + account.posted - account.held - own.hold) * scale
+            else:
+                available, _, _, ahead = books.standing(own)
+                left = (available + ahead - own.hold) * scale
+                # It may ask more than a slack, or less.
+                left = max(left, 0) if books.affords(own) else min(left, -1)
+            if left < least or place == 0:
+                least, at = left, place
+        self._weighed, self._left, self._binds = terms, least, at
+        return least
+
+    def binding(self, terms: Terms) -> tuple[str, Books, Terms]:
+        """The floor that exploring would leave the least, its books, and its terms.
 
         Ties go to the first; of floors that refuse, it is one of them.
         """
-        found, least = None, 0
-        each = terms.each  # type: ignore[attr-defined]
-        for (name, books), own, scale in zip(self.books.items(), each, self._scales, strict=False):
-            standing = books.standing(own)
-            left = (standing[0] + standing[3] - own.hold) * scale
-            if left >= 0 and books.floor.asks_beyond and not books.affords(own):
-                left = -1  # it refuses for more than its slack
-            if found is None or left < least:
-                found, least = (name, own, standing), left
-        assert found is not None
-        return found
+        if self._weighed is not terms:
+            self._weigh(terms)
+        name, books = self._items[self._binds]
+        return name, books, terms.each[self._binds]  # type: ignore[attr-defined]
 
     def hold(self, explores: bool, terms: Terms) -> None:
         """Book a decision in every account; its play is to be opened."""
-        for books, own in zip(self.all, terms.each, strict=True):  # type: ignore[attr-defined]
-            books.hold(explores, own)
+        self._weighed = None
+        each: tuple[Terms, ...] = terms.each  # type: ignore[attr-defined]
+        for hold, own in zip(self._holds, each, strict=False):
+            hold(explores, own)
 
     def decide(self, explores: bool, terms: Terms) -> int:
         """Book a decision; returns its play id."""
         self.hold(explores, terms)
         number = self.plays.next_id
-        for books, own in zip(self.all, terms.each, strict=True):  # type: ignore[attr-defined]
-            plays = books.plays
+        each: tuple[Terms, ...] = terms.each  # type: ignore[attr-defined]
+        for plays, own in zip(self._plays, each, strict=False):
             plays.next_id = number  # an interrupt may have left it one ahead
             plays.open(explores, own)
         return number
@@ -186,15 +224,14 @@ class SeveralBooks(Books):
         ``measures``: by the names of floors. A default play is reported played by it, to each
         floor, whatever is told of it.
         """
-        explores = self.plays.get(play).explores
         silent = reward is None and not measures
         judged: list[Judged] = []
-        for name, books in self.books.items():
-            value = reward if name == REWARD else measures.get(name)
+        for name, books in self._items:
             record = books.plays.get(play)
+            value = reward if name == REWARD else measures.get(name)
             if value is None and not silent:
                 waits = record.state is OPEN or record.state is EXPIRED
-                if explores or not waits:
+                if record.explores or not waits:
                     continue
             judged.append((name, books, record, books.judged(play, record, SETTLE, value)))
         return self._book(play, judged)
@@ -248,6 +285,7 @@ class SeveralBooks(Books):
     def _book(self, play: int, judged: list[Judged]) -> dict[str, Outcome]:
         """Book what a report comes to: all records are closed before an account moves."""
         outcomes: dict[str, Outcome] = {}
+        self._weighed = None
         for name, books, record, move in judged:
             if move.event is None:
                 record.reward = move.reward
@@ -259,14 +297,16 @@ class SeveralBooks(Books):
             books.post(move)
         return outcomes
 
+    def acknowledge_of(self, play: int, name: str) -> Outcome:
+        """An operator confirms a measure above its range: the rest of it is credited."""
+        books = self.named(name, "name of the measure")
+        self._weighed = None
+        return books.acknowledge(play)
+
     def held_out(self, play: int) -> None:
         """Expect the draws of a default play that was held out."""
         for books in self.all:
             books.held_out(play)
-
-    def unit_reward(self, reward: Any, play: int | None = None) -> float:
-        """The objective within [0, 1], as a policy for that learns it."""
-        return self.objective.unit_reward(reward, play)
 
     def changed(self, name: str) -> None:
         """Take in that the books of one floor have changed it."""
