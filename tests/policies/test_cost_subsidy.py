@@ -196,3 +196,39 @@ def test_its_settings_are_told_and_make_its_equal(policy):
     again = sf.CostSubsidy.from_config(policy.config())
     assert repr(again) == repr(policy)
     assert again.threshold == policy.threshold
+
+
+def bill(policy, qualities, costs, plays=1500):
+    """What the arms and a default of .82 at .012 cost in the mean, the floor on quality kept."""
+    measures = {
+        "quality": sf.BernoulliArms(qualities),
+        "cost": sf.EmpiricalArms([[cost / 2, 3 * cost / 2] for cost in costs]),
+    }
+    env, floor = sf.MeasuredArms(measures, "quality"), sf.RewardFloor(0.82, 0.05)
+    ends = {"objective_range": (-0.05, 0), "default_objective": -0.012}
+    agent, spent = sf.GenCB(policy, {"quality": floor}, seed=0, **ends), 0.0
+    for _ in range(plays):
+        play = agent.select()
+        if play.is_default:
+            agent.update(play)
+            spent += 0.012
+        else:
+            told = env.pull_measures(key=0, turn=play.turn, arm=play.index)
+            agent.update(play, -told["cost"], measures={"quality": told["quality"]})
+            spent += costs[play.index]
+    assert agent.accounts["quality"].slack >= 0
+    return spent / plays
+
+
+@pytest.mark.parametrize("form", FORMS)
+def test_it_is_cheaper_than_learning_minus_cost_where_a_cheap_arm_is_good_enough(form):
+    qualities, costs = [0.65, 0.9, 0.81, 0.5], [0.0004, 0.02, 0.003, 0.001]
+    policy = sf.CostSubsidy(4, default=0.82, alpha=0.05, cost_range=(0, 0.05), form=form)
+    assert bill(policy, qualities, costs) < 0.8 * bill(sf.Thompson(4), qualities, costs)
+
+
+def test_it_is_dearer_where_no_arm_is_good_enough_by_itself():
+    """Minus cost spends the slack on the cheapest arm; it leaves the slack unspent."""
+    qualities, costs = [0.7, 0.6, 0.5], [0.003, 0.002, 0.001]
+    policy = sf.CostSubsidy(3, default=0.82, alpha=0.05, cost_range=(0, 0.05))
+    assert bill(policy, qualities, costs) > 1.02 * bill(sf.Thompson(3), qualities, costs)

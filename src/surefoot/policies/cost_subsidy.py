@@ -73,10 +73,12 @@ class CostSubsidy(Stateful):
 
     Holds when: measures keep to their ranges and their means do not drift. Nothing is proved of
     these forms; of CS-UCB and CS-TS their authors say that they do not perform well where the best
-    arm is unknown. Does not hold when: slack is to be used up. It looks for one arm that is good
-    enough by itself. Where there is none, or the cheapest is much better than it has to be, a
-    mixture that keeps a floor only on average costs less. ``benchmarks/SUBSIDY.md`` has where it
-    wins and where it loses. It is plain Python in every driver: kernels learn one number a play.
+    arm is unknown. Under the same floor, drawing left a bill of 54 % of the default's on random
+    arms where Thompson sampling on minus the cost left 76 %. Does not hold when: no arm is good
+    enough by itself. It leaves the slack unspent then, which the other spends on cheap arms: 97 %
+    against 90 %. Nor does it look for a mixture of arms that keeps the floor on average for less.
+    ``benchmarks/SUBSIDY.md`` has more, also where it loses. It is plain Python in every driver:
+    kernels learn one number a play.
     """
 
     contextual = False
