@@ -1,5 +1,6 @@
 """Several measures a play: floors by name and ceilings on costs, in every driver."""
 
+import copy
 import warnings
 from fractions import Fraction
 
@@ -55,6 +56,19 @@ def floors(draw):
     kind = draw(st.sampled_from([sf.RewardFloor, sf.CostCeiling]))
     own = {"places": draw(st.sampled_from([None, 1, 2])), "reserve": draw(st.sampled_from([0, 2]))}
     return kind(default, alpha, (0, 1), **own, margin=draw(st.sampled_from([0.1, 0.3])))
+
+
+def test_an_environment_of_ones_own_may_say_its_ranges_in_floats():
+    env = world()
+    own = copy.copy(env)
+    vars(own)["ranges"] = {name: tuple(map(float, ends)) for name, ends in env.ranges.items()}
+    ceiling = sf.CostCeiling(0.012, 0.2, env.ranges["cost"])
+    agents = {"it": guarded(floors={"quality": FLOOR, "cost": ceiling})}
+    found, wanted = (Plan(agents, one, 60, 0).run(0, choose("plain"))["it"] for one in (own, env))
+    assert_same(found, wanted)
+    vars(own)["ranges"] = {"quality": (0, 1), "cost": 0.05}
+    with pytest.raises(InvalidInput, match=r"^ranges\['cost'\] = 0.05 of the environment must be"):
+        Plan(agents, own, 60, 0)
 
 
 @settings(max_examples=25)

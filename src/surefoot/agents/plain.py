@@ -22,8 +22,8 @@ class Plain(Agent):
     with. Without a floor the books count against half of 1 on rewards in [0, 1], and their slack
     means nothing.
 
-    ``holdout``: see ``GenCB``; it needs a floor, whose default is played. ``objective_range``: see
-    ``GenCB``; several floors are measured each.
+    ``holdout``: see ``GenCB``; it needs a floor, whose default is played. ``objective_range`` and
+    ``default_objective``: see ``GenCB``; several floors are measured each.
 
     >>> from surefoot.policies import UCB1
     >>> agent = Plain(UCB1(n_arms=2), RewardFloor(default=0.5, alpha=0.5))
@@ -45,11 +45,12 @@ class Plain(Agent):
         holdout: Number | None = None,
         *,
         objective_range: tuple[Number, Number] | None = None,
+        default_objective: Number | None = None,
     ) -> None:
         self.measured = floor is not None
         self.holdout = share_of(holdout, self.measured)
         given = RewardFloor(1, 0.5) if floor is None else floor
-        super().__init__(policy, as_floor(given, objective_range), seed)
+        super().__init__(policy, as_floor(given, objective_range, default_objective), seed)
 
     def config(self) -> JsonObject:
         """JSON-able settings, but for those of policy and floor."""

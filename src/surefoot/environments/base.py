@@ -53,19 +53,23 @@ class Environment(Protocol):
         ...
 
 
-def bounds(environment: Environment) -> tuple[Decimal, Decimal]:
-    """The environment's ``reward_range`` in exact decimals; InvalidInput if it is not a range."""
+def bounds(environment: Any, measure: str | None = None) -> tuple[Decimal, Decimal]:
+    """The environment's ``reward_range`` in exact decimals; InvalidInput if it is not a range.
+
+    ``measure``: the range of one of its measures by name, in ``ranges``, instead.
+    """
+    what, given = "reward_range", environment.reward_range
+    if measure is not None:
+        what, given = f"ranges[{measure!r}]", environment.ranges[measure]
     try:
-        low, high = environment.reward_range
+        low, high = given
     except (TypeError, ValueError):
         raise InvalidInput(
-            f"reward_range = {shown(environment.reward_range)} of the environment must be a pair "
-            "(r_min, r_max), e.g. (0, 1)"
+            f"{what} = {shown(given)} of the environment must be a pair (r_min, r_max), e.g. (0, 1)"
         ) from None
     ends = exact(low, "r_min of the environment"), exact(high, "r_max of the environment")
     if not ends[0] <= ends[1]:
         raise InvalidInput(
-            f"reward_range = ({shown(low)}, {shown(high)}) of the environment must have "
-            "r_min <= r_max"
+            f"{what} = ({shown(low)}, {shown(high)}) of the environment must have r_min <= r_max"
         )
     return ends

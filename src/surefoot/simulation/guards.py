@@ -99,7 +99,7 @@ def check_range(who: str, guard: Guard, environment: Any) -> None:
     """InvalidInput unless all that the floor is told lies within its range."""
     floor, measure = guard
     paid = "the environment pays" if measure is None else f"{measure} of the environment comes to"
-    least, most = bounds(environment) if measure is None else environment.ranges[measure]
+    least, most = bounds(environment, measure)
     low, high = getattr(floor, "told_range", floor.reward_range)
     if not low <= least <= most <= high:
         what, kind = getattr(floor, "ends", "reward_range"), "ceiling" if guard.costs else "floor"

@@ -33,6 +33,7 @@ class Payments:
         self._names = [guard.measure for guard in guards.values() if guard.measure is not None]
         self._learned = [guard for guard in guards.values() if guard.learns]
         self._range = bounds(environment)
+        self._ranges = {name: bounds(environment, name) for name in self._names}
         self._all = (1 << len(self._names) + 1) - 1
         if not self._several:
             self._all = 0b10 if self._names else 0b1
@@ -100,7 +101,7 @@ class Payments:
         if name not in measures:
             raise InvalidInput(f"pull_measures {where} of the environment has no {name!r}")
         value = measures[name]
-        low, high = self._environment.ranges[name]
+        low, high = self._ranges[name]
         if not low <= exact(value, f"{name} {where}") <= high:
             raise InvalidInput(
                 f"{name} {where} is {shown(value)}, outside its range ({low}, {high}) in the "

@@ -274,7 +274,7 @@ def _bounds(environment: Any, floor: FloorEntry) -> Any:
 
     ranges = getattr(environment, "ranges", {})
     if floor.name in ranges:
-        return ranges[floor.name]
+        return bounds(environment, floor.name)
     if floor.name == "reward":
         return bounds(environment)
     paid = f"its measures are {', '.join(ranges)}" if ranges else "it pays one reward a play"

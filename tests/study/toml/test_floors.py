@@ -128,6 +128,17 @@ def test_a_single_floor_takes_a_margin_and_a_default_below_zero(study):
     assert panel.slope == pytest.approx(0.5 + 0.5 + 0.05 + 0.05)
 
 
+def test_the_file_may_say_what_the_default_brings_where_the_measures_do_not(study):
+    ceiling = ROUTER[ROUTER.index("[floors.cost]") : ROUTER.index("[measures.quality]")]
+    text = change(ceiling, "", change("default = 0.012\n[[", "[["))
+    with pytest.raises(InvalidInput, match="nothing says what the default brings of the objective"):
+        study(text)
+    (panel,) = study(change("[setting]\n", "[setting]\ndefault_objective = 0.4\n", text)).panels
+    assert panel.pays == 0.4
+    floors = [agent.floor for agent in panel.agents().values()]
+    assert [float(one.objective.default) for one in floors] == [0.4, 0.4]
+
+
 def test_measures_of_ones_own_are_imported_and_part_of_what_names_the_results(study):
     own = 'path = "LAB:Shop"\nsettings = { good = 0.9 }'
     text = change('path = "BernoulliArms"\nsettings = { means = [0.9, 0.7] }', own)
