@@ -2,9 +2,9 @@
 
     uv run benchmarks/bench_live.py
 
-One Markdown table: select and update in microseconds, of policies alone and of whole agents with
-their books, before and after ``surefoot.warmup``. All of a row take turns in one process, on the
-same rewards: read ratios, they survive a busy machine. Takes about a minute.
+Select and update in microseconds, of policies alone and of whole agents with their books, before
+and after ``surefoot.warmup``; and of agents of one floor and of three. All of a row take turns in
+one process, on the same rewards: read ratios, they survive a busy machine. Takes about a minute.
 """
 
 from __future__ import annotations
@@ -97,6 +97,44 @@ def whole_agent(policy: Any, mu: Any) -> Step:
     return step
 
 
+def floored(names: tuple[str, ...], mu: Any) -> Step:
+    """UCB1 under a floor of each name, all told the same coin; of no name: under one floor."""
+    floors: Any = {name: sf.RewardFloor(MU0, ALPHA) for name in names}
+    unguarded: Any = {} if not names or "reward" in names else {"objective_range": (0, 1)}
+    agent = sf.GenCB(
+        sf.UCB1(len(mu)), floors or sf.RewardFloor(MU0, ALPHA), default_competes=False, **unguarded
+    )
+    means, measures = mu.tolist(), [name for name in names if name != "reward"]
+
+    def step(coin: float) -> None:
+        play = agent.select()
+        if play.is_default:
+            agent.update(play)
+            return
+        paid = float(coin < means[play.index])
+        if names:
+            agent.update(play, paid, measures=dict.fromkeys(measures, paid))
+        else:
+            agent.update(play, paid)
+
+    return step
+
+
+def compare_floors(mu: Any) -> str:
+    """The table of agents of one floor and of three."""
+    named = {
+        "one floor": (),
+        "three floors, one of them on the reward": ("reward", "quality", "speed"),
+        "three floors beside a reward that none guards": ("quality", "speed", "third"),
+    }
+    times = compete({name: floored(floors, mu) for name, floors in named.items()}, 2000)
+    one = times["one floor"]
+    return table(
+        ["", "agent, warm", "as a multiple"],
+        [[name, f"{taken:.2f}", f"{taken / one:.2f}"] for name, taken in times.items()],
+    )
+
+
 def compete(contenders: dict[str, Step], steps: int) -> dict[str, float]:
     """Median CPU microseconds a step; the first round, when most is new, does not count."""
     coins = np.random.default_rng(1).random(steps).tolist()
@@ -156,7 +194,9 @@ def main() -> None:
         "# Live, one play at a time\n\n"
         f"Select and update, CPU microseconds, median of {REPETITIONS}; in brackets as a multiple "
         f"of the NumPy loop,\nwhich guards UCB1 in floats and runs the linear ones unguarded. "
-        f"{machine()}.\n\n{table(head, rows)}\n"
+        f"{machine()}.\n\n{table(head, rows)}\n\n"
+        f"One floor and several, UCB1, K = 24: every measure is told with the reward.\n\n"
+        f"{compare_floors(np.linspace(0.8, 0.2, 24))}\n"
     )
 
 
