@@ -46,6 +46,7 @@ class GeneralFloor(LinearFloor):
 
     __slots__ = (
         "_constant",
+        "_least",
         "_share",
         "against",
         "alpha",
@@ -94,6 +95,7 @@ class GeneralFloor(LinearFloor):
         (lost, parts), (extra, of) = self.alpha.as_integer_ratio(), self.unit.ratio(self.margin)
         whole = lcm(parts, of)
         self._share = lost * (whole // parts), whole, extra * (whole // of)
+        self._least = self.unit.floor(self.reward_range[0])
         if learned:
             check_steps(self)
         self._constant = None if self.worth is None else self._terms(self.worth)
@@ -152,7 +154,8 @@ class GeneralFloor(LinearFloor):
                 f"default = {shown(default)} of one play: a checkpointed floor has one constant "
                 "default; give it to the floor"
             )
-        return self._terms(self.to_books(self._checked(default, self.told_range)))
+        bounds = self.told_range if self.costs else self.reward_range
+        return self._terms(self.to_books(self._checked(default, bounds)))
 
     def _terms(self, worth: Decimal | Interval) -> Terms:
         if isinstance(self.default, LearnedDefault):
@@ -162,7 +165,7 @@ class GeneralFloor(LinearFloor):
         p, q = self.unit.ratio(worth)
         lost, whole, extra = self._share
         deposit = (lost * abs(p) + extra * q) // (whole * q)
-        return Terms(self.unit.floor(worth), *self._floor_and_hold(worth), deposit)
+        return Terms(p // q, *self._floor_and_hold(worth), deposit)
 
     def _interval_terms(self, worth: Interval) -> Terms:
         low, high = map(self.unit.floor, worth)
@@ -196,7 +199,7 @@ class GeneralFloor(LinearFloor):
         lost, whole, extra = self._share
         p, q = self.unit.ratio(worth)
         floor = -((lost * abs(p) + extra * q - whole * p) // (whole * q))
-        return floor, max(0, floor - self.unit.floor(self.reward_range[0]))
+        return floor, max(0, floor - self._least)
 
     def _reach(self) -> Decimal:
         """The most that a play can move a sum of the books by, whatever its default is worth."""
