@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 import surefoot as sf
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan, stages, stepwise
-from surefoot.simulation.runner import choose
+from surefoot.simulation.runner import choose, kind_of
 
 ARMS = 3
 QUALITY = sf.BernoulliArms([0.9, 0.8, 0.5])
@@ -305,3 +305,15 @@ def test_what_does_not_fit_is_named(agents, env, words):
     with pytest.raises(InvalidInput) as caught:
         Plan(agents, env, 50)
     assert words in str(caught.value)
+
+
+def test_what_is_compiled_ahead_is_named_by_the_measures_too():
+    pytest.importorskip("numba")
+    one, other = (
+        Plan({"a": guarded(floors={"x": FLOOR}, default_objective=0.1)}, env, 9)
+        for env in (
+            sf.MeasuredArms({"o": COST, "x": QUALITY}, "o"),
+            sf.MeasuredArms({"o": COST, "x": COST}, "o"),
+        )
+    )
+    assert kind_of(one) != kind_of(other)

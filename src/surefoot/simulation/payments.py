@@ -34,15 +34,17 @@ class Payments:
         self._learned = [guard for guard in guards.values() if guard.learns]
         self._range = bounds(environment)
         self._ranges = {name: bounds(environment, name) for name in self._names}
-        self._all = (1 << len(self._names) + 1) - 1
+        self.all = (1 << len(self._names) + 1) - 1
         if not self._several:
-            self._all = 0b10 if self._names else 0b1
+            self.all = 0b10 if self._names else 0b1
+        self.at_once = not hasattr(environment, "arrival")
+        """Whether all of a play is known behind it."""
         self._apart = self._several and hasattr(environment, "arrival_of")
 
     def due(self, t: int) -> dict[int, int]:
         """After which plays something of play t is known, and what."""
         if not self._apart:
-            return {self._arrival(t): self._all}
+            return {self._arrival(t): self.all}
         found = {self._arrival(t): 1}
         for bit, name in enumerate(self._names, 1):
             due = self._checked(self._environment.arrival_of(name, self._key, t), "arrival_of", t)
@@ -50,10 +52,7 @@ class Payments:
         return found
 
     def _arrival(self, t: int) -> int:
-        environment = self._environment
-        if not hasattr(environment, "arrival"):
-            return t
-        return self._checked(environment.arrival(self._key, t), "arrival", t)
+        return self._checked(self._environment.arrival(self._key, t), "arrival", t)
 
     def _checked(self, due: Any, what: str, t: int) -> int:
         if isinstance(due, bool) or not isinstance(due, int | np.integer) or due < t:
@@ -66,9 +65,9 @@ class Payments:
     def paid(self, play: Any, t: int, what: int) -> Report:
         """What is known of play t; ``what``: a set. Of ``play`` turn, index and arm are used."""
         moment = (t,) if self._moment else ()
-        report: Report = {}
-        if what & 1:
-            report = self._objective(play, moment)
+        if what == 1:
+            return self._objective(play, moment)
+        report = self._objective(play, moment) if what & 1 else {}
         names = [name for bit, name in enumerate(self._names, 1) if what >> bit & 1]
         if names:
             action = self._agent.actions.action(play.index, play.arm)

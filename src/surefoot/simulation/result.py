@@ -317,11 +317,12 @@ class Result:
     def plot(self, panels: Sequence[str] = PANELS) -> Figure:
         """Draw regret, reward above the floor, and the shares of the arms; for any agents.
 
-        ``panels``: some of "regret", "slack" (of agents with a floor) and "arms" (one panel an
-        agent). A line is the mean over the runs, its band lies between the 5 % and 95 % quantiles,
-        thin lines are the least and the most; regret and slack are in units of reward, and mean
-        what ``measure`` says. Shares of default plays are counted; the other plays are split among
-        the arms as those at the checkpoints are, exactly where ``checkpoints`` is "all".
+        ``panels``: some of "regret", "slack" (of agents with a floor; several floors have a panel
+        each) and "arms" (one panel an agent). A line is the mean over the runs, its band lies
+        between the 5 % and 95 % quantiles, thin lines are the least and the most; regret and slack
+        are in units of the objective and of the measure, and mean what ``measure`` says. Shares of
+        default plays are counted; the other plays are split among the arms as those at the
+        checkpoints are, exactly where ``checkpoints`` is "all".
         Returns a matplotlib ``Figure``: ``figure.savefig("runs.png")``; pyplot is not touched.
         Raises InvalidInput for another panel, and MissingExtra without matplotlib.
 

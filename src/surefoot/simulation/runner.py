@@ -72,7 +72,10 @@ def simulate(
     0
 
     Default plays are reported at once, and so are explorations unless the environment says when
-    their rewards arrive (``Delayed``, ``Batched``).
+    their rewards arrive (``Delayed``, ``Batched``). Of agents of several floors each guards the
+    measure of its name in ``MeasuredArms``, whose ``default`` is what defaults that are learned
+    draw. Under a single ``CostCeiling`` what the environment pays is a cost, for all agents; the
+    objective, which the regret is of, is then minus the cost.
 
     Holds when: what is decided is played; a run depends on the seed and its number alone. Does not
     hold when: a policy of yours keeps a random generator of its own: use the one that ``select``

@@ -108,16 +108,23 @@ class Driven:
         play = agent.select(self._told(t))
         self._judge.see(play, t)
         self._accounts.decided(play)
+        payments = self._payments
         if play.is_default:
-            agent.update(play, **self._payments.of_default(t))
+            agent.update(play, **payments.of_default(t))
+        elif payments.at_once:
+            self._tell(play, t, payments.all)
         else:
-            for due, what in self._payments.due(t).items():
+            for due, what in payments.due(t).items():
                 waiting.setdefault(due, []).append((play, t, what))
-        for one, decided, what in waiting.pop(t, ()):
-            paid = self._payments.paid(one, decided, what)
-            agent.update(one if isinstance(one, Play) else one.id, **paid)
-            self._accounts.told(paid)
+        for known in waiting.pop(t, ()):
+            self._tell(*known)
         self._note(t, play.index)
+
+    def _tell(self, play: Play | Closed, t: int, what: int) -> None:
+        """Report what is known of play t."""
+        paid = self._payments.paid(play, t, what)
+        self._agent.update(play if isinstance(play, Play) else play.id, **paid)
+        self._accounts.told(paid)
 
     def _note(self, t: int, arm: int) -> None:
         _, least, below, spot = self._noted
