@@ -1,13 +1,17 @@
-"""Draw the picture that the documentation opens with, for a light and for a dark page.
+"""Draw the picture that the documentation opens with, and those of the page on routers.
 
-    uv run scripts/pictures.py [FOLDER]
+    uv run scripts/pictures.py [--folder FOLDER] [opening | router | payments] ...
 
-writes opening-light.svg and opening-dark.svg, by default to docs/_static, in a few seconds. It is
-what the ten lines below it do, a hundred times over, with the guard and without.
+writes opening-light.svg and opening-dark.svg, in a few seconds: what the ten lines below them do, a
+hundred times over, with the guard and without. router.png and payments.png are drawn by the scripts
+of ``examples/`` in a minute or two each, which print the tables of the page. By default all, to
+docs/_static.
 """
 
 from __future__ import annotations
 
+import argparse
+import subprocess
 import sys
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -21,7 +25,9 @@ import surefoot as sf
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-HERE = Path(__file__).parents[1] / "docs" / "_static"
+ROOT = Path(__file__).parents[1]
+HERE = ROOT / "docs" / "_static"
+OPENING, EXAMPLES = "opening", ("router", "payments")
 RUNS, HORIZON, MOST = 100, 3_000, 400
 
 
@@ -119,8 +125,24 @@ def _frame(axes: Axes) -> None:
     axes.xaxis.set_major_formatter("{x:,.0f}")
 
 
+def main() -> None:
+    """Draw what is asked for."""
+    parser = argparse.ArgumentParser(description=__doc__.partition("\n")[0])
+    parser.add_argument("pictures", nargs="*", metavar="PICTURE", help="by default all")
+    parser.add_argument("--folder", type=Path, default=HERE)
+    asked = parser.parse_args()
+    pictures = asked.pictures or [OPENING, *EXAMPLES]
+    if unknown := set(pictures) - {OPENING, *EXAMPLES}:
+        parser.error(f"{', '.join(sorted(unknown))}: choose {OPENING}, {', '.join(EXAMPLES)}")
+    if OPENING in pictures:
+        found = played()
+        for page, ink in INKS.items():
+            draw(found, ink, asked.folder / f"opening-{page}.svg")
+    for name in EXAMPLES:
+        if name in pictures:
+            script, figure = ROOT / "examples" / f"{name}.py", asked.folder / f"{name}.png"
+            subprocess.run([sys.executable, script, "--figure", figure], check=True)
+
+
 if __name__ == "__main__":
-    folder = Path(sys.argv[1]) if sys.argv[1:] else HERE
-    found = played()
-    for page, ink in INKS.items():
-        draw(found, ink, folder / f"opening-{page}.svg")
+    main()
