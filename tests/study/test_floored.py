@@ -94,7 +94,7 @@ def test_each_floor_has_its_columns_its_figure_and_its_place_in_the_report(route
     report = (router / "out" / "report.html").read_text()
     for said in (
         "cost: minimum slack", "quality: plays below the floor", "cost: plays above the ceiling",
-        "CostCeiling, default 0.012, alpha 0.5", "No promise broken",
+        "CostCeiling, default 0.012, alpha 0.5", "No promise broken", "at its true mean",
     ):  # fmt: skip
         assert said in report
     assert "regret of one who earns exactly the floor" not in report

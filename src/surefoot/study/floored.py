@@ -104,6 +104,11 @@ class Floored(OwnWorld):
         """What each floor asks, in short."""
         return {one.name: str(one) for one in self.promises}
 
+    @property
+    def learns(self) -> bool:
+        """Whether the default of a floor is one that is learned."""
+        return any(one.learns for one in self.promises)
+
     def is_ceiling(self, guard: str) -> bool:
         """Whether a floor is a ceiling on costs."""
         return any(one.costs for one in self.promises if one.name == guard)

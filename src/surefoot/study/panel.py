@@ -255,6 +255,11 @@ class Panel(BaseModel):
         """What each floor by name asks, in short."""
         return {}
 
+    @property
+    def learns(self) -> bool:
+        """Whether the default of a floor is one that is learned."""
+        return False
+
     def is_ceiling(self, guard: str) -> bool:
         """Whether one of ``guards`` is a ceiling on costs."""
         return False

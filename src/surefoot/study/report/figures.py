@@ -289,9 +289,11 @@ _RIGHT = (
     "Plays that ended below it, over all runs: {2}."
 )
 _EACH = (
-    "The others, a floor each: its slack, the least of all runs at each play drawn; a default of "
-    "known value counts at that. Whether a promise was kept is read off its account, in exact "
-    "numbers, after every play of every run. Plays that ended with it broken, over all runs: {0}."
+    "The others, a floor each: its slack, the least of all runs at each play drawn. A default "
+    "counts at its known value; one that is learned at its true mean, at which a promise may be "
+    "broken in a share of the runs of up to its delta. Whether it was is read off the account, in "
+    "exact numbers, after every play of every run. Plays that ended with it broken, over all runs: "
+    "{0}."
 )
 
 
@@ -310,7 +312,7 @@ def caption(runs: PanelRuns) -> str:
         short = f" (up to {plain(-least)} short)" if below else ""
         kept.append(f"{guard and f'{guard}, '}{name} {below:,}{short}")
     left = _LEFT if panel.slope is None else _LEFT + _BASELINE
-    if panel.guards == ("",):
+    if panel.guards == ("",) and not panel.learns:
         right = _RIGHT.format(panel.words, panel.pays, ", ".join(kept))
     else:
         right = _EACH.format("; ".join(kept))
