@@ -264,8 +264,8 @@ def test_arms_that_are_no_list_of_labels(lives, call, arms):
 def test_a_setting_that_is_none_is_told_of_all_there_are(lives):
     said = (
         r"foo = 1 cannot change while the experiment goes on: it takes default, alpha, "
-        r"reward_range, against, target, reward_window, shadow, learn_missing, holdout; a reserve "
-        r"is added"
+        r"reward_range, against, target, margin, reward_window, shadow, learn_missing, holdout; a "
+        r"reserve is added"
     )
     with pytest.raises(InvalidInput, match=said):
         lives[0].change(foo=1)
