@@ -81,8 +81,8 @@ def test_late_or_lost_good_news_refutes_no_more_than_delta(mutant, attack):
 @pytest.mark.slow
 @pytest.mark.parametrize(("kind", "feeding", "attack"), PICKS, ids=["none", "first", "choices"])
 def test_plays_picked_by_what_they_would_pay_refute_no_more_than_delta(kind, feeding, attack):
-    assert refuted_agents(kind, feeding, attack, 200, 1_000) == 200
-    assert refuted_agents(GenCB, Feeding, attack, 2_000, 1_000) <= most(2_000)
+    assert refuted_agents(kind, feeding, attack, 200, 1_000) >= 190
+    assert refuted_agents(GenCB, Feeding, attack, 2_000, 300) <= most(2_000)
 
 
 def learner(policy=None, between=(0, 1), **settings):
