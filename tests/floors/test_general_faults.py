@@ -25,9 +25,9 @@ def topped_up_above_the_end(plant):
 def deposit_of_the_lower_end(plant):
     """While a draw is not known, what l gives up is posted, though 0 lies between l and u."""
 
-    def lower(unit, default, share):
+    def lower(ends, share):
         lost, whole, extra = share
-        return (lost * abs(unit.floor(default[0])) + extra) // whole
+        return (lost * abs(ends[0]) + extra) // whole
 
     plant(general, "least_given_up", lower)
 

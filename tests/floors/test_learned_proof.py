@@ -25,7 +25,8 @@ from surefoot.floors import learned_books
 from surefoot.floors.learned import LATTICE, Curve
 from surefoot.floors.learned_account import LearnedAccount, Sums
 
-PARTS = ("open", "expired", "settled", "defaults")
+PARTS = ("open", "settled", "defaults")
+"""An expired play is a part as an open one is."""
 WITH_TAKEN = (*PARTS, "taken")
 """What was forfeited in proportion to the mean is so many times this part."""
 

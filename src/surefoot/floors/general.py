@@ -173,8 +173,8 @@ class GeneralFloor(LinearFloor):
         level = worth[1] if self.target is None else self.to_books(self.target)
         floor, hold = self._floor_and_hold(level)
         if not fixed:
-            deposit = least_given_up(self.unit, worth, self._share)
             high = high if worth[1] >= 0 else self.unit.ceil(worth[1])  # as its draws are read
+            deposit = least_given_up((low, high), self._share)
             return Terms(low, floor, hold, deposit, high, *self._share)
         if low < floor:
             raise self._too_high(worth, level, low, floor)

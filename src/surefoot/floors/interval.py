@@ -22,7 +22,7 @@ from __future__ import annotations
 from decimal import Decimal
 from typing import TYPE_CHECKING, Any
 
-from surefoot._exact import Unit, exact, negated, one_of, shown
+from surefoot._exact import exact, negated, one_of, shown
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 
@@ -70,21 +70,17 @@ def checked_against(against: Any, target: Any) -> Decimal | None:
     return exact(target, "target")
 
 
-def least_given_up(unit: Unit, default: Interval, share: tuple[int, int, int]) -> int:
-    """The least of e over an interval, in units, rounded down: what any draw of it gives up.
+def least_given_up(ends: tuple[int, int], share: tuple[int, int, int]) -> int:
+    """The least of e over an interval, rounded down: what any draw of it gives up, as it is read.
 
-    ``share``: lost, whole and extra of ``Terms``.
+    ``ends``: in units. ``share``: lost, whole and extra of ``Terms``.
 
-    >>> unit = Unit(1)
-    >>> [least_given_up(unit, (Decimal(l), Decimal(4)), (1, 2, 6)) for l in (2, -2)]
-    [13, 3]
+    >>> [least_given_up(ends, (1, 2, 6)) for ends in ((20, 40), (-20, 40), (-40, -20))]
+    [13, 3, 13]
     """
     lost, whole, extra = share
-    low, high = default
-    if low >= 0:
-        return (lost * unit.floor(low) + extra) // whole
-    p, q = unit.ratio(min(high, Decimal(0)))
-    return (extra * q - lost * p) // (whole * q)
+    low, high = ends
+    return (lost * max(low, -high, 0) + extra) // whole
 
 
 def read_told(floor: Floor, terms: Terms | None, reward: Any, what: str) -> int:
