@@ -239,11 +239,13 @@ def test_plain_measures_every_account():
     ("call", "says"),
     [
         (lambda one: one.select(default=0.4), "give a dict by their names"),
+        (lambda one: one.select(default={"speed": 7}), "'speed': default = 7 lies outside"),
         (lambda one: one.select(default={"x": 0.4}), "'x' is none of this agent's"),
         (lambda one: one.update(0, cost=1), "this agent has several floors"),
         (lambda one: one.acknowledge(0), "name of the measure is missing"),
         (lambda one: one.expire(0, []), "expires nothing"),
-        (lambda one: one.expire(0, "x"), "names 'x' is none"),
+        (lambda one: one.expire(0, "x"), "names: 'x' is none"),
+        (lambda one: one.expire(0, 5), "names: 5 is none"),
         (lambda one: GenCB(UCB1(3), FLOORS, fund=True, objective_range=(0, 1)), "fund = True"),
         (lambda one: GenCB(UCB1(3), [FLOORS["speed"]]), "given by the names of their measures"),
         (lambda one: GenCB(UCB1(3), {}), "must be a dict from name to floor"),
@@ -260,3 +262,11 @@ def test_what_several_floors_cannot_take_is_one_sentence(call, says):
     with pytest.raises(InvalidInput, match=says):
         call(one)
     assert one.books.snapshot() == before
+
+
+def test_a_log_is_learned_in_the_range_of_the_objective():
+    log = {"arm": [0, 1, 2], "reward": [1, 2, 0]}
+    assert agent(UCB1(3), objective_range=(0, 2)).learn(log) == 3
+    with pytest.raises(InvalidInput, match=r"is 2, outside \(0, 1\)"):
+        agent(UCB1(3), objective_range=(0, 1)).learn(log)
+    assert agent().learn(log) == 3

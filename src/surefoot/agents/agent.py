@@ -289,7 +289,7 @@ class Agent(Changing, Reporting):
             )
         columns, policy = _logs.Columns(arm, reward, context), self.policy
         floor: Any = self.floor
-        if self.binding is None:
+        if self.binding is None or not self.binding.costs:
             return _logs.teach(policy, log, columns, floor.reward_range, self.policy_reward)
         learned = lambda cost: self.policy_reward(floor.to_books(cost))  # noqa: E731
         return _logs.teach(policy, log, columns, floor.told_range, learned)

@@ -11,7 +11,7 @@ range, with a warning; it has no hold and does not expire.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any
 
 from surefoot._exact import exact, first_few, negated, shown
@@ -223,9 +223,10 @@ def expire(agent: Agent, play: Play | int, names: Any) -> Outcome:
     books: SeveralBooks = agent.books  # type: ignore[assignment]
     number = agent._id(play)
     if names is not None:
-        names = [names] if isinstance(names, str) else list(names)
+        names = list(names) if isinstance(names, Iterable) and not isinstance(names, str) else names
+        names = names if isinstance(names, list) else [names]
         for name in names:
-            books.named(name, "names")
+            books.named(name, "names:")
         if not names:
             raise InvalidInput("names = [] expires nothing; leave names out to expire all measures")
     outcomes = books.expired_of(number, names)

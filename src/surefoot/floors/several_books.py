@@ -11,7 +11,7 @@ each account has booked too little at most, and ids stay in step.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from typing import TYPE_CHECKING, Any, Self
 
 from surefoot._exact import first_few, shown
@@ -124,7 +124,7 @@ class SeveralBooks(Books):
         self._own_terms: SeveralTerms | None = None
         self._weighed: Terms | None = None
         """The terms that were weighed since an account moved, and what came of it."""
-        self._left = self._binds = 0
+        self._binds = 0
 
     def forfeit(self) -> None:
         """Let each account give up what is above its own most."""
@@ -136,14 +136,21 @@ class SeveralBooks(Books):
     def terms(self, default: Any = None) -> SeveralTerms:
         """What the next play is worth; ``default``: its own values, by name."""
         if default is not None:
-            values = self.by_name(default, "default")
-            return _together(books.terms(values.get(name)) for name, books in self._items)
+            return _together(self._each(self.by_name(default, "default")))
         own = self._own_terms
         if own is None or not self._constant:
-            found = _together(books.terms() for books in self.all)
+            found = _together(self._each({}))
             if own is None or own.each != found.each:
                 own = self._own_terms = found
         return own
+
+    def _each(self, values: Mapping[str, Any]) -> Iterator[Terms]:
+        """What the next play is worth to each floor; ``values``: its own defaults, by name."""
+        for name, books in self._items:
+            try:
+                yield books.terms(values.get(name))
+            except InvalidInput as error:
+                raise InvalidInput(f"{name!r}: {error}") from None
 
     def by_name(self, given: Any, what: str) -> Mapping[str, Any]:
         """Values by the names of floors; InvalidInput for anything else."""
@@ -183,7 +190,8 @@ class SeveralBooks(Books):
                 left = max(left, 0) if books.affords(own) else min(left, -1)
             if left < least or place == 0:
                 least, at = left, place
-        self._weighed, self._left, self._binds = terms, least, at
+        self._binds = at
+        self._weighed = terms  # last: an interrupt leaves nothing that was weighed
         return least
 
     def binding(self, terms: Terms) -> tuple[str, Books, Terms]:
