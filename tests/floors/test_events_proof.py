@@ -189,6 +189,26 @@ def test_a_planted_fault_has_a_counterexample(parts, theorem):
     assert any(each.startswith(theorem) for each in broken(**parts))
 
 
+def test_topping_up_by_the_nearer_of_draw_and_upper_end_has_a_counterexample(monkeypatch):
+    """Where u is below 0 that end gives up more than a draw above it does."""
+    paid = Terms.paid
+
+    def nearer(terms: Any, reward: Any) -> Any:
+        if terms.high is None or terms.fixed or reward is None:
+            return paid(terms, reward)
+        posted = terms.given_up(min(reward, terms.high))
+        return posted, min(reward, terms.high) - posted
+
+    monkeypatch.setattr(Terms, "paid", nearer)
+    case = (False, State.SETTLED, False, "realised")
+    found = [
+        path.can_be(plain(world.account.posted) - posted.term > world.adds(*after)[0] - was[0])
+        for path, world, (_, posted, _), move in moves(case, RewardBooks.step)
+        for was, after in [(world.adds(State.SETTLED, None), (move.state, move.reward))]
+    ]
+    assert any(found)
+
+
 def test_a_play_becomes_nothing_but_what_was_looked_at():
     """Every case is followed by a case: the theorems hold of a play's whole life."""
     for case in CASES:
