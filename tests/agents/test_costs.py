@@ -155,12 +155,14 @@ def test_a_varying_default_cost_is_told_its_draws():
 
 IDLE = [
     (sf.RewardFloor(0.5, 0), "may lose 0.5, a default play brings 0 and the reserve is 0"),
-    (sf.RewardFloor(0, 0.5, (-1, 1)), "give alpha, a margin or a reserve above 0"),
+    (sf.RewardFloor(0, 0.5, (-1, 1)), "give a margin or a reserve above 0"),
     (sf.RewardFloor(0.5, 1e-12), "give more places, or a reserve"),
     (sf.RewardFloor((0, 0.5), 0), "would never let a play explore"),
     (sf.RewardFloor(None, 0), "alpha, margin and reserve are all 0"),
     (sf.CostCeiling(0.5, 0, (0, 1)), "may cost 0.5 more than allowed, a default play brings 0"),
     (sf.RewardFloor(0.5, 0, reserve=0.4), "the reserve is 0.4"),
+    (sf.RewardFloor(0.5, 0.2, max_slack=0.3), "max_slack = 0.3 .* may lose 0.4; give at least"),
+    (sf.CostCeiling(0.5, 0, (0, 1), 9, max_slack=0.4), "may cost 0.5 more than allowed; give at"),
 ]
 
 
@@ -180,6 +182,7 @@ def test_what_could_never_explore_is_refused_at_the_first_decision(floor, messag
         sf.RewardFloor(0.5, 0, reward_range=(0.5, 1)),
         sf.RewardFloor((0, 0.5), 0.1),  # its draws may bring something
         sf.RewardFloor(-0.5, 0.1, (-1, 1)),
+        sf.RewardFloor(0.5, 0.2, max_slack=0.4),
     ],
 )
 def test_what_may_explore_one_day_is_not_refused(floor):

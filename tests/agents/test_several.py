@@ -3,6 +3,7 @@
 import copy
 from decimal import Decimal
 
+import numpy as np
 import pytest
 
 from learners import Counter, Waiting
@@ -50,6 +51,15 @@ def test_measures_come_apart_and_each_settles_its_own_account():
     assert one.update(play, reward=3, measures={"speed": 0.5, "quality": 2}) is Outcome.CAPPED
     assert play.outcomes == {"quality": "capped", "speed": "repeated", "reward": "booked"}
     assert one.policy.learnt == [(0, 3.0, None)]
+
+
+def test_a_measure_that_is_named_twice_expires_once(tmp_path):
+    one = agent()
+    play = exploration(one)
+    one.expire(play, ["speed", "speed"])
+    assert (one.accounts["speed"].expired, one.accounts["speed"].held) == (1, 0)
+    one.save(tmp_path / "agent.json")
+    assert load(tmp_path / "agent.json", policy=Counter(3)).accounts == one.accounts
 
 
 def test_a_play_that_was_told_of_is_not_void_and_releases_no_hold():
@@ -241,6 +251,7 @@ def test_plain_measures_every_account():
         (lambda one: one.select(default=0.4), "give a dict by their names"),
         (lambda one: one.select(default={"speed": 7}), "'speed': default = 7 lies outside"),
         (lambda one: one.select(default={"x": 0.4}), "'x' is none of this agent's"),
+        (lambda one: one.update(0, measures={"speed": np.ones(2)}), "speed of play 0 must be a nu"),
         (lambda one: one.update(0, cost=1), "this agent has several floors"),
         (lambda one: one.acknowledge(0), "name of the measure is missing"),
         (lambda one: one.expire(0, []), "expires nothing"),

@@ -9,7 +9,7 @@ from hypothesis import given
 
 from histories import decimals, floors
 from surefoot.errors import InvalidInput
-from surefoot.floors import RewardFloor, Terms
+from surefoot.floors import LearnedDefault, RewardFloor, Terms
 
 NAN, INF = float("nan"), float("inf")
 
@@ -77,6 +77,7 @@ def test_a_setting_that_cannot_be_kept_is_named(wrong, message):
         (NAN, "default must be finite, got nan"),
         ("0.5", "default must be a number, got '0.5'"),
         (None, "no constant default; pass the play's own"),
+        (LearnedDefault((0, 1)), "one mean at every play; give one to the floor"),
     ],
 )
 def test_a_plays_own_default_is_checked_as_strictly(default, message):

@@ -135,9 +135,7 @@ def _told(books: SeveralBooks, number: int, cost: Any, measures: Any) -> Mapping
         )
     if not plain or not measures.keys() <= books.guards.keys():
         books.by_name(measures, "measures")
-    told: dict[str, Any] = measures
-    if not plain or None in measures.values() or books.ceilings:
-        told = {name: value for name, value in measures.items() if value is not None}
+    told = {name: value for name, value in measures.items() if value is not None}
     for name in books.ceilings:
         if name in told:
             told[name] = negated(told[name], f"{name} of play {number}")
@@ -227,6 +225,7 @@ def expire(agent: Agent, play: Play | int, names: Any) -> Outcome:
         names = names if isinstance(names, list) else [names]
         for name in names:
             books.named(name, "names:")
+        names = list(dict.fromkeys(names))  # named twice, it expires once
         if not names:
             raise InvalidInput("names = [] expires nothing; leave names out to expire all measures")
     outcomes = books.expired_of(number, names)

@@ -147,7 +147,7 @@ class GeneralFloor(LinearFloor):
                     "this floor has no constant default; pass the play's own: select(default=...)"
                 )
             return self._constant
-        if isinstance(self.default, LearnedDefault):
+        if isinstance(self.default, LearnedDefault) or isinstance(default, LearnedDefault):
             raise own_default(default)
         if self.checkpoint is not None:
             raise InvalidInput(
@@ -235,19 +235,31 @@ class GeneralFloor(LinearFloor):
             most = terms.deposit
             if terms.high is not None:
                 most = max(most, *(terms.paid(end)[0] for end in (terms.value, terms.high)))
-            if most > 0 or spared >= terms.hold:
-                return
             amount = self.unit.decimal
             loss = short(amount(terms.hold))
             loss = f"cost {loss} more than allowed" if self.costs else f"lose {loss}"
+            self._check_kept(terms, loss)
+            if most > 0 or spared >= terms.hold:
+                return
             why = (
                 f"an exploration may {loss}, a default play brings 0 and the reserve is "
                 f"{short(amount(spared))}"
             )
-        fine = self._constant is not None and bool(self.alpha or self.margin)
-        fine = fine and self.worth != 0
-        remedy = "more places, or a reserve" if fine else "alpha, a margin or a reserve above 0"
+        remedy = "alpha, a margin or a reserve above 0"
+        if self.worth == 0:
+            remedy = "a margin or a reserve above 0"  # alpha of nothing is nothing
+        elif terms is not None and (self.alpha or self.margin):
+            remedy = "more places, or a reserve"
         raise InvalidInput(f"{self!r} would never let a play explore: {why}; give {remedy}")
+
+    def _check_kept(self, terms: Terms, loss: str) -> None:
+        """InvalidInput where the slack that is kept never covers an exploration."""
+        most, learned = self.max_slack, isinstance(self.default, LearnedDefault)
+        if most is not None and not learned and self.unit.floor(most) < terms.hold:
+            raise InvalidInput(
+                f"max_slack = {most} would never let a play explore: an exploration may {loss}; "
+                "give at least as much, or leave max_slack out"
+            )
 
     def changed(self, **settings: Any) -> Self:
         """The same floor but for some settings; the unit stays, since all books are kept in it."""

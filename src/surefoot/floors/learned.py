@@ -214,7 +214,7 @@ def own_default(default: Any) -> InvalidInput:
     """The error for a default of a single play."""
     return InvalidInput(
         f"default = {shown(default)} of one play: a LearnedDefault has one mean at every play; "
-        "leave it out"
+        "give one to the floor, and leave this out"
     )
 
 
