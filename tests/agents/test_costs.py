@@ -163,6 +163,7 @@ IDLE = [
     (sf.RewardFloor(0.5, 0, reserve=0.4), "the reserve is 0.4"),
     (sf.RewardFloor(0.5, 0.2, max_slack=0.3), "max_slack = 0.3 .* may lose 0.4; give at least"),
     (sf.CostCeiling(0.5, 0, (0, 1), 9, max_slack=0.4), "may cost 0.5 more than allowed; give at"),
+    (sf.RewardFloor(sf.LearnedDefault((0.3, 0.6)), 0, reserve=0.2), "may lose 0.3, .* is 0.2"),
 ]
 
 
@@ -183,6 +184,11 @@ def test_what_could_never_explore_is_refused_at_the_first_decision(floor, messag
         sf.RewardFloor((0, 0.5), 0.1),  # its draws may bring something
         sf.RewardFloor(-0.5, 0.1, (-1, 1)),
         sf.RewardFloor(0.5, 0.2, max_slack=0.4),
+        # The ends of a mean move.
+        sf.CostCeiling(sf.LearnedDefault((0, 0.05)), 0.1, (0, 0.05)),
+        sf.RewardFloor(sf.LearnedDefault((-1, 0)), 0.1, (-1, 1)),
+        sf.RewardFloor(sf.LearnedDefault((0, 1)), 0.1, (-1, 1)),
+        sf.RewardFloor(sf.LearnedDefault((0.3, 0.6)), 0, reserve=0.3),
     ],
 )
 def test_what_may_explore_one_day_is_not_refused(floor):

@@ -23,6 +23,7 @@ from surefoot.floors.learned import (
     check_steps,
     checked_learned,
     first_terms,
+    last_terms,
     own_default,
 )
 from surefoot.floors.learned_books import LearnedBooks
@@ -233,6 +234,9 @@ class GeneralFloor(LinearFloor):
             why = "alpha, margin and reserve are all 0"
         else:
             most = terms.deposit
+            if isinstance(self.default, LearnedDefault):
+                terms = last_terms(self)
+                most = max(most, terms.deposit)
             if terms.high is not None:
                 most = max(most, *(terms.paid(end)[0] for end in (terms.value, terms.high)))
             amount = self.unit.decimal

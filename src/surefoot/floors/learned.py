@@ -165,6 +165,12 @@ def first_terms(floor: GeneralFloor) -> Terms:
     return curve_now(floor).terms(high, high)
 
 
+def last_terms(floor: GeneralFloor) -> Terms:
+    """What a play comes to be worth if the mean turns out to be lo."""
+    low = start_of(floor).low
+    return curve_now(floor).terms(low, low)
+
+
 def checked_learned(
     default: LearnedDefault, floor: GeneralFloor, bounds: tuple[Decimal, Decimal]
 ) -> LearnedDefault:
