@@ -33,7 +33,7 @@ from surefoot.floors import (
     Terms,
     statement,
 )  # fmt: skip
-from surefoot.floors.protocol import check_floor
+from surefoot.floors.protocol import check_floor, is_ceiling
 from surefoot.policies.base import Policy, counts_open, has, score_given
 
 
@@ -78,7 +78,7 @@ class Agent(Changing, Reporting):
         self.labels: tuple[Label, ...] = self.actions.arms
         """The arms, as the user named them."""
         check_floor(floor)
-        if getattr(floor, "costs", False):
+        if is_ceiling(floor):
             self.binding = Binding(costs=True)
             policy_checks.check_costs(policy, self.actions)
         policy_checks.check_agreement(policy, floor)
@@ -291,7 +291,10 @@ class Agent(Changing, Reporting):
         floor: Any = self.floor
         if self.binding is None or not self.binding.costs:
             return _logs.teach(policy, log, columns, floor.reward_range, self.policy_reward)
-        learned = lambda cost: self.policy_reward(floor.to_books(cost))  # noqa: E731
+
+        def learned(cost: Any) -> Any:
+            return self.policy_reward(floor.to_books(cost))
+
         return _logs.teach(policy, log, columns, floor.told_range, learned)
 
     def pause(self) -> None:

@@ -3,61 +3,77 @@
 from __future__ import annotations
 
 import warnings
-from typing import Any
+from typing import Any, NamedTuple
 
 from surefoot._exact import exact, shown
 from surefoot.errors import RewardOutOfRange
 from surefoot.floors import Books, Outcome, State
 from surefoot.floors.objective import Objective
+from surefoot.floors.protocol import is_ceiling
+
+
+class _Words(NamedTuple):
+    """How a value outside its range is spoken of; ``worst`` and ``best`` name the range's ends."""
+
+    measure: str
+    beyond: str
+    short: str
+    promise: str
+    end: str
+    worst: str
+    best: str
+
+
+_REWARDS = _Words("reward", "below", "above", "floor", "upper", "r_min", "r_max")
+_COSTS = _Words("cost", "above", "below", "ceiling", "lower", "c_max", "c_min")
 
 
 def warn(books: Books, number: int, reward: Any, outcome: Outcome, level: int = 3) -> None:
     """Say what became of a reward outside the range; the caller of the agent's caller is named."""
-    floor: Any = books.floor
-    record = books.plays.get(number)
-    costs = getattr(floor, "costs", False)
-    kind = "cost" if costs else "reward"
-    said = f"{books.measure} {books.as_told(reward) if costs else shown(reward)}"
-    beyond, short = ("above", "below") if costs else ("below", "above")
-    if books.learns and not record.explores:
-        low, high = floor.told_range
-        warnings.warn(
-            f"{said} of the default at play {number} is outside ({low}, {high}): in what is "
-            "learned of the default it counts as the nearer end, and the promise has no known "
-            f"probability any more; a new agent needs {type(floor).__name__}(..., "
-            f"{floor.ends}=(low, high))",
-            RewardOutOfRange,
-            stacklevel=level,
-        )
-        return
+    costs, record = is_ceiling(books.floor), books.plays.get(number)
+    words = _COSTS if costs else _REWARDS
+    told = f"{books.measure} {books.as_told(reward) if costs else shown(reward)}"
     if not record.explores or record.state is State.FELL_BACK:
-        end = "lower" if costs else "upper"
-        warnings.warn(
-            f"{said} of the default at play {number} is outside the interval "
-            f"that it was declared to lie in: {beyond} it, it may break the "
-            f"{'ceiling' if costs else 'floor'}, {short} it "
-            f"counts as the {end} end; declare a wider one",
-            RewardOutOfRange,
-            stacklevel=level,
-        )
-        return
-    low, high = floor.told_range if costs else floor.reward_range
-    worst, best = (high, low) if costs else (low, high)
-    names = ("c_max", "c_min") if costs else ("r_min", "r_max")
-    if outcome is Outcome.CAPPED:
-        meaning = f"is {short} {names[1]} = {best}: it counts as that until acknowledge(play)"
-    elif books.promise_void:
-        meaning = f"is outside ({low}, {high}): it is booked, and nothing is promised any more"
+        learns = books.learns and not record.explores
+        said = (_of_learned if learns else _of_default)(books.floor, number, told, words)
     else:
-        meaning = (
-            f"is {beyond} {names[0]} = {worst}: it is booked as it is, and may break the "
-            f"{'ceiling' if costs else 'floor'}"
+        said = _of_exploration(books, number, told, words, outcome)
+    warnings.warn(said, RewardOutOfRange, stacklevel=level)
+
+
+def _of_learned(floor: Any, number: int, told: str, words: _Words) -> str:
+    low, high = floor.told_range
+    return (
+        f"{told} of the default at play {number} is outside ({low}, {high}): in what is learned of "
+        "the default it counts as the nearer end, and the promise has no known probability any "
+        f"more; a new agent needs {type(floor).__name__}(..., {floor.ends}=(low, high))"
+    )
+
+
+def _of_default(floor: Any, number: int, told: str, words: _Words) -> str:
+    return (
+        f"{told} of the default at play {number} is outside the interval that it was declared to "
+        f"lie in: {words.beyond} it, it may break the {words.promise}, {words.short} it counts as "
+        f"the {words.end} end; declare a wider one"
+    )
+
+
+def _of_exploration(books: Books, number: int, told: str, words: _Words, outcome: Outcome) -> str:
+    floor: Any = books.floor
+    low, high = floor.told_range if words is _COSTS else floor.reward_range
+    worst, best = (high, low) if words is _COSTS else (low, high)
+    if outcome is Outcome.CAPPED:
+        what = f"{words.short} {words.best} = {best}: it counts as that until acknowledge(play)"
+    elif books.promise_void:
+        what = f"outside ({low}, {high}): it is booked, and nothing is promised any more"
+    else:
+        what = (
+            f"{words.beyond} {words.worst} = {worst}: it is booked as it is, and may break the "
+            f"{words.promise}"
         )
-    warnings.warn(
-        f"{said} of play {number} {meaning}; {kind}s on another scale need "
-        f"{type(floor).__name__}(..., {kind}_range=(low, high))",
-        RewardOutOfRange,
-        stacklevel=level,
+    return (
+        f"{told} of play {number} is {what}; {words.measure}s on another scale need "
+        f"{type(floor).__name__}(..., {words.measure}_range=(low, high))"
     )
 
 

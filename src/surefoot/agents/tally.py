@@ -24,6 +24,7 @@ from surefoot._types import JsonObject, Number
 from surefoot.agents.play import Play, Reason
 from surefoot.agents.uplift import Gain, waiting
 from surefoot.floors.odds import Sequence
+from surefoot.floors.protocol import is_ceiling
 
 if TYPE_CHECKING:
     from surefoot.agents.agent import Agent
@@ -435,7 +436,7 @@ class _View:
         if why is None:
             below, above = self._sequence(place).ends(self.delta / 2, self.delta / 2)
             low, high = float(below * unit), float(above * unit)
-        if getattr(self.agent.floor, "costs", False):  # of costs, and not of what is spared
+        if is_ceiling(self.agent.floor):  # of costs, and not of what is spared
             mean = None if mean is None else 0.0 - mean
             low, high = (None, None) if low is None or high is None else (0.0 - high, 0.0 - low)
         waits = self.waits[place]

@@ -23,6 +23,7 @@ from surefoot.floors.events import (
 )
 from surefoot.floors.interval import read_told
 from surefoot.floors.plays import Plays, conflict
+from surefoot.floors.protocol import is_ceiling
 
 if TYPE_CHECKING:
     from surefoot.floors.mean_variance_account import MeanVarianceAccount
@@ -229,7 +230,7 @@ class Books:
 
     def as_told(self, reward: Any) -> Any:
         """A reward as it was told: a cost is what the books take the negative of."""
-        costs = reward is not None and getattr(self.floor, "costs", False)
+        costs = reward is not None and is_ceiling(self.floor)
         return negated(reward, self.measure) if costs else reward
 
     def came_to(self, play: int, record: Record, report: str, units: int | None = None) -> Move:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal
 from math import lcm
-from typing import Any, ClassVar, Self
+from typing import Any, Self
 
 from surefoot._exact import EXACT, exact, exact_range, reach, short, shown
 from surefoot._types import JsonObject, Number
@@ -58,9 +58,6 @@ class GeneralFloor(LinearFloor):
         "target",
         "worth",
     )
-
-    ends: ClassVar[str]
-    """The name of the range's argument."""
 
     def __init__(
         self,

@@ -69,6 +69,8 @@ class LinearFloor(Fixed):
     """Whether its users speak of costs, which the books keep as negative rewards."""
     measure: ClassVar[str] = "reward"
     """What it guards, in a word; the name of its account where it is the only floor."""
+    ends: ClassVar[str] = "reward_range"
+    """The name of the range's argument."""
     max_slack: Decimal | None = None
     """The most slack that is kept at a decision; None: all."""
 
@@ -90,7 +92,7 @@ class LinearFloor(Fixed):
         if not self.unit.floor(low) < self.unit.floor(high):
             low, high = self.told_range
             raise InvalidInput(
-                f"{self.measure}_range = ({low}, {high}) spans no whole unit of the books, "
+                f"{self.ends} = ({low}, {high}) spans no whole unit of the books, "
                 f"10**{-self.places}; pass more places"
             )
 

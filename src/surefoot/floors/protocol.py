@@ -93,6 +93,11 @@ class Floor(Protocol):
 _MEMBERS = [name for name in vars(Floor) if not name.startswith("_") and name != "asked"]
 
 
+def is_ceiling(floor: Any) -> bool:
+    """Whether a floor guards costs, which its books keep as negative rewards."""
+    return bool(getattr(floor, "costs", False))
+
+
 def check_floor(floor: Any) -> None:
     """InvalidInput for anything but a floor; it names what a class of one's own lacks."""
     lacks = [name for name in _MEMBERS if not hasattr(floor, name)]

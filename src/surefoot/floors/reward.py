@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal
-from typing import Any, ClassVar
+from typing import Any
 
 from surefoot._exact import exact, fraction, shown
 from surefoot._types import Number
@@ -58,7 +58,6 @@ class RewardFloor(GeneralFloor):
 
     __slots__ = ()
 
-    ends: ClassVar[str] = "reward_range"
     plain = GeneralFloor.plain  # named again: it asks for nothing else
 
     def __init__(

@@ -105,14 +105,10 @@ class RewardBooks(Books):
         limit = self.floor.max_slack
         self.max_slack = None if limit is None else self.floor.unit.floor(limit)
 
-    def least(self) -> int:
-        """The least that is available, over all that the default may be worth."""
-        return self.account.available
-
     def forfeit(self) -> None:
         """Give up what is above ``max_slack``."""
         assert self.max_slack is not None
-        over = self.least() - self.max_slack
+        over = self.account.available - self.max_slack
         if over > 0:
             self.account.posted -= over  # first: an interrupt may book too little
             self.forfeited += over

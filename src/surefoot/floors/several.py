@@ -11,7 +11,7 @@ from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.events import Terms
 from surefoot.floors.objective import Objective
-from surefoot.floors.protocol import Floor, check_floor
+from surefoot.floors.protocol import Floor, check_floor, is_ceiling
 from surefoot.floors.several_books import REWARD, SeveralBooks
 
 _ANY = Decimal("-inf"), Decimal("inf")
@@ -216,7 +216,7 @@ def _checked(floors: Any) -> dict[str, Floor]:
         except InvalidInput as error:
             raise InvalidInput(f"{name!r}: {error}") from None
     ceiling = floors.get(REWARD)
-    if getattr(ceiling, "costs", False):
+    if is_ceiling(ceiling):
         raise InvalidInput(
             "the floor named 'reward' guards what the policy learns, and a "
             f"{type(ceiling).__name__} guards a cost; name it 'cost'"

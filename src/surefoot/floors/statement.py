@@ -10,6 +10,7 @@ from surefoot._exact import shown
 from surefoot._forms import REMEDY, checked_form
 from surefoot._types import JsonObject
 from surefoot.errors import InvalidInput
+from surefoot.floors.protocol import is_ceiling
 
 if TYPE_CHECKING:
     from surefoot.floors.books import Books
@@ -202,7 +203,7 @@ def statement(books: Books) -> Statement | CostStatement:
     """Draw up the statement of some books, in the words of their floor."""
     amount, account = books.floor.unit.decimal, books.account
     earned, required = account.posted + books.forfeited + books.asked, books.asked
-    costs = getattr(books.floor, "costs", False)
+    costs = is_ceiling(books.floor)
     made: Any = CostStatement if costs else Statement
     first = (-earned, -required) if costs else (earned, required)
     drawn: Statement | CostStatement = made(

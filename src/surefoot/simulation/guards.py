@@ -16,6 +16,7 @@ from surefoot.environments._kernels import WRAPPERS
 from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 from surefoot.floors import CostCeiling, LearnedDefault, RewardFloor
+from surefoot.floors.protocol import is_ceiling
 
 OBJECTIVE = "reward"
 """The name of a floor on the objective itself."""
@@ -31,7 +32,7 @@ class Guard(NamedTuple):
     @property
     def costs(self) -> bool:
         """Whether it is a ceiling on costs."""
-        return bool(getattr(self.floor, "costs", False))
+        return is_ceiling(self.floor)
 
     @property
     def learns(self) -> bool:
@@ -189,7 +190,7 @@ def in_costs(environment: Any, agents: Iterable[Agent]) -> Any:
     if hasattr(environment, "ranges"):
         return environment
     # What is not an agent is refused behind this.
-    ceilings = [getattr(getattr(agent, "floor", None), "costs", False) for agent in agents]
+    ceilings = [is_ceiling(getattr(agent, "floor", None)) for agent in agents]
     if not any(ceilings):
         return environment
     if not all(ceilings):

@@ -69,8 +69,8 @@ class FloorEntry(BaseModel):
         """
         import surefoot as sf
 
-        given = dict(self.settings)
-        given.setdefault("cost_range" if self.costs else "reward_range", bounds)
+        kind, given = getattr(sf, self.kind), dict(self.settings)
+        given.setdefault(kind.ends, bounds)
         for key in ("default", "alpha"):
             if key not in given:
                 said = f"[floors.{self.name}]: {key} is missing; give it there, or below [grid]"
@@ -80,7 +80,7 @@ class FloorEntry(BaseModel):
                 given["default"] = sf.LearnedDefault(**given["default"])
             elif isinstance(given["default"], list):
                 given["default"] = tuple(given["default"])
-            made = getattr(sf, self.kind)(**given)
+            made = kind(**given)
             made.check_explores()
             return made
         except (InvalidInput, TypeError) as error:

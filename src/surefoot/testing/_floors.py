@@ -17,6 +17,7 @@ from surefoot._exact import exact
 from surefoot._types import Default, Number
 from surefoot.errors import PlayConflict, SurefootError
 from surefoot.floors import Floor, Outcome
+from surefoot.floors.protocol import is_ceiling
 
 REPORTS = ["settle", "settle", "settle", "expire", "void", "fall_back", "acknowledge"]
 
@@ -57,7 +58,7 @@ class Fate:
         given = given if worth is None else worth(default)
         known = not isinstance(given, tuple | list)
         low, high = map(rational, (given, given) if known else given)
-        costs = getattr(own, "costs", False)
+        costs = is_ceiling(own)
         low, high = (-high, -low) if costs else (low, high)
         if asks is None:
             assert hasattr(own, "alpha"), (

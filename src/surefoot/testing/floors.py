@@ -17,6 +17,7 @@ import numpy as np
 from surefoot._types import JsonObject
 from surefoot.errors import SurefootError
 from surefoot.floors import Books, Outcome, statement
+from surefoot.floors.protocol import is_ceiling
 from surefoot.testing._floors import FloorMaker, Pair, after, rational, refused
 
 SEEDS = range(3)
@@ -260,7 +261,7 @@ def check_statement(pair: Pair, says: Any) -> None:
     """Each field against what became of the plays; a ceiling's are of costs."""
     outcomes, unit = pair.outcomes, rational(pair.floor.unit.decimal(1))
     count, made = outcomes.count, ("open", "settled", "capped", "expired")
-    costs = getattr(pair.floor, "costs", False)
+    costs = is_ceiling(pair.floor)
     earned, required = (says.spent, says.allowed) if costs else (says.earned, says.required)
     earned, required = (-1 if costs else 1) * earned, (-1 if costs else 1) * required
     assert says.slack == says.reserve + earned - required - says.held - says.forfeited

@@ -19,6 +19,7 @@ import numpy as np
 
 from surefoot.agents import policy_checks
 from surefoot.agents.saving import load
+from surefoot.floors.protocol import is_ceiling
 from surefoot.kernels import registry
 from surefoot.kernels.noise import NO_KEY
 from surefoot.kernels.policy import POLICIES, KernelPolicy
@@ -322,7 +323,7 @@ class PolicyKit(PolicyMaker):
         guards: Any = agent.floor
         floors = guards.floors if self.is_measured else {"reward": guards}
         outcomes, explored = {name: Outcomes(floor) for name, floor in floors.items()}, 0
-        costs = {name for name, floor in floors.items() if getattr(floor, "costs", False)}
+        costs = {name for name, floor in floors.items() if is_ceiling(floor)}
         worst = {name: float(ends[name in costs]) for name, ends in self.measure_ranges.items()}
         for _ in range(self.plays):
             play = agent.select(self.make_context(world.rng))
