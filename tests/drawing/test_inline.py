@@ -19,7 +19,13 @@ def pieces():
             axes.set_title("A <panel>")
             style.band(axes, t, np.outer([1, 2, 3], np.sqrt(t)), style.GUARDED)
             style.note(axes, "a note", (5, 9), (0, 9), style.UNGUARDED)
+            style.label_ends(axes, [(9.0, "least 0.00125", style.GUARDED)])
         return inline.pieces(figure, panels, "Study & more"), figure
+
+
+def test_numbers_that_are_read_are_not_rounded_as_those_of_the_paths_are(pieces):
+    for svg in pieces[0]:
+        assert "least 0.00125</text>" in svg
 
 
 def test_each_piece_is_one_small_picture_of_one_panel(pieces):

@@ -34,6 +34,7 @@ _TOLERANCE = 0.12
 _PAD = 3.0
 _PATH = re.compile(r'(<path [^>]*?\bd=")([^"]*)(")')
 _NUMBER = re.compile(r"-?\d+\.\d{2,}")
+_TAG = re.compile(r"<[^>]*>")
 
 
 class Drawn(NamedTuple):
@@ -90,7 +91,7 @@ def inlined(svg: str, named: str) -> str:
     rest = re.sub(r"<defs>\s*<style.*?</style>\s*</defs>\s*", "", rest, flags=re.DOTALL)
     rest = re.sub(r"<!--.*?-->\s*", "", rest, flags=re.DOTALL)
     rest = _PATH.sub(lambda found: found[1] + shorter(found[2]) + found[3], rest)
-    rest = _NUMBER.sub(lambda found: f"{float(found[0]):.2f}".rstrip("0").rstrip("."), rest)
+    rest = _TAG.sub(lambda tag: _NUMBER.sub(_rounded, tag[0]), rest)  # what is read stays
     rest = _coloured(_ids(rest)).replace("xlink:href", "href")
     rest = re.sub(r"\s*\n\s*", "\n", rest)
     label = escape(named)
@@ -98,6 +99,10 @@ def inlined(svg: str, named: str) -> str:
         f'<svg viewBox="{box[1]}" role="img" aria-label="{label}" '
         f'style="stroke-linejoin:round;stroke-linecap:butt">{rest.strip()}'
     )
+
+
+def _rounded(number: re.Match[str]) -> str:
+    return f"{float(number[0]):.2f}".rstrip("0").rstrip(".")
 
 
 def _ids(text: str) -> str:

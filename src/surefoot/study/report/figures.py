@@ -129,6 +129,8 @@ def _promise(axes: Axes, runs: PanelRuns, end: float, guard: str) -> None:
     slack, least = column("slack", guard), column("minimum_slack", guard)
     worst = {name: runs.shape(name, slack).least for name in panel.names()}
     reach = max(unit, *(-runs.last(name, least).min() for name in worst))
+    if guard:  # costs are small beside what a ceiling saves: the curves would leave at once
+        reach = max(reach, *(float(slack.max()) / 4 for slack in worst.values()))
     axes.set_xlim(0, end)
     axes.set_ylim(-_DEPTH * reach, _HEIGHT * reach)
     _slacks(axes, panel, worst, t)
@@ -192,7 +194,7 @@ def _name_curves(axes: Axes, runs: PanelRuns, worst: dict[str, Array], guard: st
             style.note(axes, words, (t[spot], least[-1]), (0, -13), curve, align)
             continue
         last = float(np.interp(end, t, worst[name]))
-        if last < top or crowded:
+        if last < top or crowded or guard:
             height = min(max(last, axes.get_ylim()[0]), top)
             ends.append((height, words if crowded else words.replace(": ", ":\n"), curve))
             continue
