@@ -42,6 +42,10 @@ def test_the_ledger_of_such_a_floor_is_verified(floor):
 
 
 REFUSED = [
+    (
+        {"quality": sf.RewardFloor(0.5, 0.1)},
+        "floors 'quality' cannot go live yet: the ledger keeps",
+    ),
     (sf.CostCeiling(0.5, 0.1, (0, 1)), "CostCeiling.* cannot go live yet: the ledger speaks of"),
     (sf.RewardFloor(0.5, 0.1, max_slack=1), "max_slack = 1 cannot go live yet"),
     (sf.RewardFloor((-0.5, 0.5), 0.1, (-1, 1)), "interval default below 0, or with a margin"),
@@ -51,8 +55,9 @@ REFUSED = [
 
 @pytest.mark.parametrize(("floor", "message"), REFUSED, ids=[message for _, message in REFUSED])
 def test_what_the_ledger_cannot_say_yet_is_refused(floor, message):
+    objective = {"objective_range": (0, 1)} if isinstance(floor, dict) else {}
     with pytest.raises(InvalidInput, match=message):
-        sf.Live(sf.GenCB(sf.UCB1(2), floor), MemoryStore())
+        sf.Live(sf.GenCB(sf.UCB1(2), floor, **objective), MemoryStore())
 
 
 def test_a_plays_own_interval_below_zero_is_refused():

@@ -14,7 +14,7 @@ from surefoot.agents import GenCB, saving
 from surefoot.agents.faults import RAISE
 from surefoot.agents.holdout import share_of
 from surefoot.errors import InvalidInput
-from surefoot.floors import CostCeiling, LearnedDefault, RewardFloor, Terms
+from surefoot.floors import CostCeiling, Floors, LearnedDefault, RewardFloor, Terms
 from surefoot.kernels.policy import KernelPolicy
 from surefoot.live.play import sealed, written_terms
 from surefoot.live.store import Store
@@ -143,6 +143,11 @@ def check_agent(agent: Any) -> GenCB:
 def check_floor(floor: Any) -> RewardFloor:
     """The floor, if the database's account can keep it."""
     # A class derived from ours may ask for something else, which the ledger could not say.
+    if isinstance(floor, Floors):
+        raise InvalidInput(
+            f"floors {', '.join(map(repr, floor.floors))} cannot go live yet: the ledger keeps one "
+            "account; guard one reward, or run the agent in one process and save it"
+        )
     if type(floor) is CostCeiling:
         raise InvalidInput(
             f"floor = {shown(floor)} cannot go live yet: the ledger speaks of rewards; guard "
