@@ -55,10 +55,12 @@ def compare(
     """Play all cases, and each with candidates that are like the incumbent (A/A); show them."""
     parser = argparse.ArgumentParser(description=f"{name}: guarded and unguarded, beside A/A.")
     parser.add_argument("--json", action="store_true", help="print numbers and draw nothing")
-    parser.add_argument("--runs", type=int, default=10)
+    parser.add_argument("--runs", type=int, default=10, help="at least 2")
     parser.add_argument("--plays", type=int, default=10_000, help="of each run")
     parser.add_argument("--figure", default=f"{name}.png", help="the file of the figure")
     asked, everything = parser.parse_args(), {}
+    if asked.runs < 2:
+        parser.error(f"--runs {asked.runs}: one run has no interval; give at least 2")
     default, alike = measures([incumbent]), measures([incumbent] * len(arms))
     for case in cases:
         world = sf.MeasuredArms(measures(list(arms.values())), case.objective, default)

@@ -2,7 +2,6 @@
 
 from typing import Any, NamedTuple
 
-import numpy as np
 from scipy import stats
 
 from surefoot._drawing import style
@@ -29,7 +28,7 @@ class Found(NamedTuple):
     def interval(self, measure: str) -> tuple[float, float]:
         """The mean over the runs, and half of its 95 % interval by Student's t."""
         runs = self.means[measure]
-        half = stats.sem(runs) * stats.t.ppf(0.975, len(runs) - 1) if len(runs) > 1 else np.inf
+        half = stats.sem(runs) * stats.t.ppf(0.975, len(runs) - 1)
         return float(runs.mean()), float(half)
 
     def json(self) -> dict[str, Any]:
@@ -68,7 +67,8 @@ def draw(path: str, cases: Any, everything: Any, arms: Any, incumbent: Any) -> N
             for arm, (y, x) in arms.items():
                 if y > lowest:
                     axes.plot(x, y, ".", color=style.QUIET)
-                    axes.annotate(arm, (x, y), (4, -9), textcoords="offset points", size=7.5)
+                    where = {"xytext": (0, 5), "textcoords": "offset points", "ha": "center"}
+                    axes.annotate(arm, (x, y), **where, size=7.5)
             axes.plot(incumbent[1], incumbent[0], "D", color=style.BLACK, markersize=5)
             axes.annotate("incumbent", incumbent[::-1], (6, -3), textcoords="offset points", size=8)
             for name, one in everything[case.title].items():

@@ -32,6 +32,12 @@ def test_what_is_guarded_holds_and_without_a_guard_it_breaks(name, run, capsys):
             assert any(one["beyond"].values()) is (agent == "unguarded"), agent
 
 
+def test_a_single_run_which_has_no_interval_is_refused(run, capsys):
+    with pytest.raises(SystemExit, match="2"):
+        run("router", "--runs", "1")
+    assert "one run has no interval; give at least 2" in capsys.readouterr().err
+
+
 def test_an_example_prints_its_tables_and_draws_its_figure(run, capsys, tmp_path):
     run("router", "--runs", "2", "--plays", "100", "--figure", str(tmp_path / "found.svg"))
     assert capsys.readouterr().out.count("| guarded |") == 3
