@@ -41,6 +41,29 @@ def test_the_ledger_of_such_a_floor_is_verified(floor):
     assert sf.Live(None, store).account == live.account
 
 
+def test_a_margin_that_was_taken_away_does_not_come_back_with_a_restart():
+    store = MemoryStore()
+    live = sf.Live(sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.1, margin=0.05), seed=0), store)
+    live.change(margin=0)
+    again = sf.Live(None, store)
+    again.update(again.select())
+    assert again.account.slack == Decimal("0.05")
+    assert proved(store)["ok"]
+
+
+def test_less_than_a_unit_is_no_endowment():
+    store = MemoryStore()
+    live = sf.Live(sf.GenCB(sf.UCB1(2), sf.RewardFloor(0.5, 0.2, places=1), seed=0), store)
+    before = len(list(store.entries("default")))
+    with pytest.raises(
+        InvalidInput, match=r"amount = 0\.09 is less than a unit of the books, 0\.1"
+    ):
+        live.add_reserve(0.09)
+    assert len(list(store.entries("default"))) == before
+    live.add_reserve(0.19)
+    assert proved(store)["ok"]
+
+
 REFUSED = [
     (
         {"quality": sf.RewardFloor(0.5, 0.1)},

@@ -185,6 +185,11 @@ class RewardBooks(Books):
     def add_reserve(self, amount: Number) -> None:
         """Let ``amount`` > 0 more be lost from now on; rounded down to the unit."""
         added = self.floor.unit.floor(_positive(amount))
+        if not added:
+            raise InvalidInput(
+                f"amount = {shown(amount)} is less than a unit of the books, "
+                f"{self.floor.unit.decimal(1)}; add that at least"
+            )
         self.set_reserve(self.account.reserve + added)
 
     def withdraw_reserve(self, amount: Number) -> None:

@@ -53,7 +53,8 @@ def configure(tx: Tx, engine: Engine, of_floor: dict[str, Any], own: dict[str, A
     try:
         floor = check_floor(agent.floor)
         config = dict(fold.opened[0])
-        config["floor"] = {**config["floor"], **sealed(floor.config())}
+        # What a floor leaves out, as a margin of 0, is not what was written of it before.
+        config["floor"] = {"kind": config["floor"]["kind"], **sealed(floor.config())}
         kept = {k: v for k, v in config["settings"].items() if k not in SETTINGS}
         config["settings"] = {**kept, **live.written()}
         payload = {"config": config, "floor": written_floor(floor)}
