@@ -100,6 +100,13 @@ def test_three_drivers_make_the_same_plays_under_one_ceiling(costs, floor, data)
     assert (fast.books[:, 3] >= 0).all()
 
 
+def test_a_floor_named_reward_guards_the_objective_that_is_so_named():
+    env = sf.MeasuredArms({"reward": QUALITY, "cost": COST}, "reward")
+    agents = {"a": sf.GenCB(sf.UCB1(ARMS), {"reward": FLOOR, "cost": CEILING})}
+    plan = Plan(agents, env, 100, 1, "all")
+    assert_same(plan.run(0, choose("compiled"))["a"], live(plan, "a"))
+
+
 def test_each_account_is_what_its_measures_and_terms_add_up_to():
     env = world()
     result = sf.simulate({"a": guarded()}, env, 300, seed=3, checkpoints="all", engine="plain")

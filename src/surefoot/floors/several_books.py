@@ -108,7 +108,7 @@ class SeveralBooks(Books):
         """Keep what follows from the floors as they stand."""
         self.floor = floors
         self.low, self.high = self.objective.low, self.objective.high
-        self.ceilings = [n for n, one in floors.floors.items() if is_ceiling(one)]
+        self.ceilings = [n for n, one in self.guards.items() if is_ceiling(one.floor)]
         # Whether some account forfeits what is above its own most: 0 if one does.
         self.max_slack = None if all(one.max_slack is None for one in self.all) else 0
         places = [books.floor.places for name, books in self._items if name in self.guards]

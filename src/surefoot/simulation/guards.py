@@ -76,10 +76,10 @@ def guards_of(who: str, agent: Agent, environment: Any) -> Guards:
 def _measure(who: str, name: str, environment: Any) -> str | None:
     """The measure that a floor of this name guards."""
     ranges = list(getattr(environment, "ranges", ()))
-    if name in ranges:
-        return name
     if name == OBJECTIVE:
         return None
+    if name in ranges:
+        return name
     paid = f"its measures are {first_few(ranges)}" if ranges else "it pays one reward a play"
     raise InvalidInput(
         f"{who} has a floor named {name!r}, and the environment has no such measure: {paid}; "
