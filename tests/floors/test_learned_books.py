@@ -1,12 +1,16 @@
 """The books of a learned default: the account at every mean, and what feeds the sequence."""
 
+import itertools
 import json
 import random
 from decimal import Decimal
 from fractions import Fraction
+from pathlib import Path
 
 import pytest
 
+import surefoot.floors
+from interrupts import interrupted
 from learned import default_play, opened
 from surefoot import CostCeiling, LearnedDefault, Outcome, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
@@ -17,6 +21,7 @@ from surefoot.floors.learned_books import News
 from surefoot.floors.odds import Sequence, due
 
 UNIT = 10**9
+FLOORS = str(Path(surefoot.floors.__file__).parent)
 
 
 def explore(books):
@@ -288,6 +293,15 @@ def test_another_default_starts_a_new_sequence_with_the_least_that_is_left():
     assert statement(books).slack == statement(books).earned - statement(books).required
 
 
+def test_what_was_forfeited_stays_so_under_another_default():
+    books = opened(alpha=0.5, max_slack=0.1)
+    told(books, *[1.0] * 3)
+    books.forfeit()
+    assert statement(books).forfeited == Decimal("1.4")
+    books.change(default=LearnedDefault((0, 0.5), delta=0.1))
+    assert statement(books).forfeited == Decimal("1.4")
+
+
 def test_a_learned_default_takes_no_known_ones_place():
     learned, known = opened(), RewardFloor(0.5, 0.05).open()
     for books, default in ((learned, 0.5), (known, LearnedDefault((0, 1)))):
@@ -343,6 +357,41 @@ def test_books_are_saved_and_go_on(seed):
     for each in (books, again):
         told(each, *[0.0] * 9)
     assert again.snapshot() == books.snapshot()
+
+
+REPORTS = {
+    "settle": ("settle", 0.5),
+    "capped": ("settle", 2),
+    "late": ("settle", 0.5),
+    "expire": ("expire",),
+    "void": ("void",),
+    "fall_back": ("fall_back",),
+}
+
+
+def after(report, strike):
+    """Books that were saved and read after a report that was interrupted, and what they have."""
+    books = opened(reward_range=(-1, 1), reserve=5)
+    play, (name, *told) = explore(books), REPORTS[report]
+    if report == "late":
+        books.expire(play)
+    broken = interrupted(lambda: getattr(books, name)(play, *told), strike, False, FLOORS)
+    for _ in range(2):
+        books = LearnedBooks.restored(books.floor, json.loads(json.dumps(books.snapshot())))
+        getattr(books, name)(play, *told)
+    if report == "capped":
+        books.acknowledge(play)
+    return broken, books.account.available
+
+
+@pytest.mark.parametrize("report", REPORTS)
+def test_books_of_an_interrupted_report_are_read_and_have_booked_no_more(report):
+    _, whole = after(report, 10_000)
+    for strike in itertools.count():
+        broken, available = after(report, strike)
+        assert available <= whole
+        if not broken:
+            break
 
 
 DAMAGES = {

@@ -38,6 +38,13 @@ class Sums(NamedTuple):
         """The rest without the other."""
         return Sums(*map(int.__sub__, self, other))
 
+    def covers(self, live: Sums) -> bool:
+        """Whether plays that can still change are in these sums, as they stand or as they stood.
+
+        An interrupted report leaves a play in the count it was in, which is never worth more.
+        """
+        return all(sum(self[:last]) >= sum(live[:last]) for last in (1, 2, 3))
+
 
 NOTHING = Sums()
 

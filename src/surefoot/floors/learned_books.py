@@ -335,6 +335,7 @@ class LearnedBooks(RewardBooks):
         account = self.account
         self.required = self.asked
         least = min(account.at(mu).available for mu in self.ends)
+        self._given_up = self.forfeited
         account.before, account.taken, account.sums = least - account.reserve, 0, {}
         self.first = self.plays.next_id
 
@@ -402,7 +403,7 @@ class LearnedBooks(RewardBooks):
                 live[curve] = live.get(curve, NOTHING).plus(one)
         for curve in {*live, *self.account.sums}:
             of, kept = live.get(curve, NOTHING), self.account.sums.get(curve, NOTHING)
-            if kept[:2] != of[:2] or kept.settled < of.settled:
+            if not kept.covers(of):
                 raise ValueError(f"the sums {kept} of {curve} do not cover the live plays {of}")
         found = [*self.account.numbers(), *self._slacks()]
         if found != numbers:
