@@ -14,7 +14,7 @@ from interrupts import interrupted
 from learned import default_play, opened
 from surefoot import CostCeiling, LearnedDefault, Outcome, RewardFloor
 from surefoot.errors import InvalidInput, PlayConflict, UnknownPlay
-from surefoot.floors import LearnedBooks, statement
+from surefoot.floors import LearnedBooks, State, statement
 from surefoot.floors.feed import Feed
 from surefoot.floors.learned import LATTICE
 from surefoot.floors.learned_books import News
@@ -128,6 +128,14 @@ def test_what_is_never_told_counts_as_the_worst():
     assert books.settle(lost, 0.0) is Outcome.BOOKED
     assert books.feed.sequence.state() == sure.state()
     assert slack(books, 1) == pytest.approx(0.15)
+
+
+def test_the_repeat_of_an_interrupted_void_leaves_the_play_out():
+    books = opened()
+    gone = default_play(books)
+    books.plays.close(gone, State.VOID)  # and nobody else heard of it
+    told(books, 0.0)
+    assert (books.void(gone), books.feed.n) == (Outcome.REPEATED, 1)
 
 
 def test_void_plays_and_fall_backs_are_left_out():
@@ -399,6 +407,13 @@ DAMAGES = {
     "an open play more": lambda saved: saved["learned"]["sums"][0].__setitem__(3, 99),
     "nothing received": lambda saved: saved["learned"]["sums"][0].__setitem__(7, 0),
     "another end": lambda saved: saved["learned"]["ends"].__setitem__(1, UNIT // 2),
+    "an end off the lattice": lambda saved: saved["learned"]["ends"].__setitem__(0, 1),
+    "another start": lambda saved: saved["learned"]["start"].__setitem__(0, UNIT // 2),
+    "one end alone": lambda saved: saved["learned"]["start"].__setitem__(2, False),
+    "a later first play": lambda saved: saved["learned"].__setitem__("first", 121),
+    "a narrower range": lambda saved: saved["learned"]["feed"]["sequence"].__setitem__(1, 1),
+    "another draw": lambda saved: saved["learned"]["feed"]["waiting"][-1].append(1),
+    "a draw to come": lambda saved: saved["learned"]["feed"]["waiting"].append([200]),
     "an index less": lambda saved: saved["learned"]["feed"].__setitem__("given", 0),
     "a play less": lambda saved: saved["plays"]["live"].pop(),
 }

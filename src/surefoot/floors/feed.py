@@ -104,7 +104,8 @@ class Feed:
         feed.given = state["given"]
         feed.waiting = {play: tuple(fed) for play, *fed in state["waiting"]}
         feed._order.extend(feed.waiting)
-        if not feed.n + len(feed.waiting) <= feed.given:
+        order = list(feed.waiting)
+        if not feed.n + len(order) <= feed.given or order != sorted(order):
             raise ValueError(
                 f"{feed.n} default plays were fed and {len(feed.waiting)} wait, of {feed.given}"
             )

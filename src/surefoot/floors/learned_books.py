@@ -13,7 +13,7 @@ from surefoot.floors.events import (
     EXPIRE,
     LAPSE,
     LAPSED,
-    VOIDED,
+    VOID,
     Counts,
     Move,
     Outcome,
@@ -232,7 +232,7 @@ class LearnedBooks(RewardBooks):
             return
         if move.fed == LOST:
             self._lose(feed, play)
-        elif move.event is VOIDED:
+        elif move.state is VOID:  # a repeat, too: the first report may have been interrupted
             feed.leave_out(play)
         elif move.fed != UNTOLD:
             feed.tell(play, move.fed)
@@ -382,6 +382,7 @@ class LearnedBooks(RewardBooks):
         books.feed = None if kept["feed"] is None else Feed.restored(kept["feed"])
         books.news.extend(News(*each) for each in kept["news"])
         books._look_at()
+        books._check_learned()
         books._check_sums([*state["account"], *kept["slacks"]])
         return books
 
@@ -391,6 +392,34 @@ class LearnedBooks(RewardBooks):
 
     def _covers_pending(self) -> bool:
         return True  # the sums tell, once they are there
+
+    def _check_learned(self) -> None:
+        """ValueError unless ends and feed are of this floor, and what waits is what was told."""
+        at, (low, high), (_, _, both, _) = start_of(self.floor), self.ends, self.start
+        whole = all(type(x) is int for x in (low, high, self.first)) and type(both) is bool
+        within = at.low <= low <= high <= at.high and not (low % LATTICE or high % LATTICE)
+        if not (whole and within and self.start[:2] == at[:2] and type(self.unbounded) is bool):
+            raise ValueError(f"the ends {self.ends} of {self.start} are not between {at[:2]}")
+        if not 0 <= self.first <= self.plays.next_id:
+            raise ValueError(f"the default begins at play {self.first}, which is still to come")
+        feed = self.feed
+        if feed is None:
+            return
+        sequence = feed.sequence
+        if sequence.high < self.high or (both and sequence.low > self.low) or at.both > both:
+            raise ValueError(f"rewards of {sequence.low}..{sequence.high} prove nothing here")
+        for play, fed in feed.waiting.items():
+            self._check_waits(play, fed)
+
+    def _check_waits(self, play: int, fed: Fed) -> None:
+        told = fed in (UNTOLD, LOST) or (len(fed) == 1 and type(fed[0]) is int)
+        told = told and type(play) is int and self.first <= play < self.plays.next_id
+        if told and self.plays.knows(play):
+            record, (low, high) = self.plays.get(play), self.range_of(play)
+            paid = UNTOLD if record.reward is None else (min(max(record.reward, low), high),)
+            told = fed == LOST or (fed in (UNTOLD, paid) and not record.explores)
+        if not told:
+            raise ValueError(f"play {play} waits to be fed as {fed}, which it was not told to pay")
 
     def _check_sums(self, numbers: list[int]) -> None:
         """ValueError unless the live plays are in the sums, and these come to the account."""
