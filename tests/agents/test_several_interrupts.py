@@ -13,7 +13,7 @@ from interrupts import interrupted
 from learners import Counter
 from surefoot.agents import GenCB
 from surefoot.errors import PlayConflict
-from surefoot.floors import RewardFloor
+from surefoot.floors import CostCeiling, RewardFloor
 
 HOME = str(Path(surefoot.__file__).parent)
 SETTINGS = {"quality": (Fraction(2, 5), Fraction(2, 5)), "speed": (Fraction(1, 2), Fraction(1, 2))}
@@ -125,3 +125,20 @@ def test_a_void_that_was_broken_off_releases_no_hold_of_a_play_that_was_made(
         for _ in range(12):
             world.turn()
         assert min(world.worst) >= 0
+
+
+@pytest.mark.parametrize("opcodes", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_change_that_was_broken_off_leaves_no_terms_of_a_range_that_is_gone(opcodes):
+    """Else a hold would not cover a cost that the new range allows."""
+    strike, broken = 0, True
+    while broken:
+        floors = {"cost": CostCeiling(0.5, 0.2, (0, 1), reserve=9)}
+        agent = GenCB(Counter(3), floors, seed=0)
+        agent.update(agent.select(), measures={"cost": 1})
+        broken = interrupted(
+            lambda one=agent: one.change(floor="cost", cost_range=(0, 3)), strike, opcodes, HOME
+        )
+        terms, books = agent.books.terms().each[0], agent.books.guards["cost"]
+        assert terms.floor - terms.hold <= books.low
+        strike += 1
+    assert strike > 6

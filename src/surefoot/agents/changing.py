@@ -94,7 +94,7 @@ class Changing:
             )
         books: Any = self.books
         if books.several:
-            found: Books = books.named(name, "floor")
+            found: Books = books.changing(name)
             return found
         check_unnamed("floor", name)
         return self.books

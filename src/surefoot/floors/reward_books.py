@@ -163,7 +163,8 @@ class RewardBooks(Books):
         if self.floor.checkpoint is not None or floor.checkpoint is not None:
             self._check_nothing_ahead()
         low, high = map(floor.unit.floor, floor.reward_range)
-        self.floor, self._usual_terms, self._own_terms = floor, None, None
+        # In this order an interrupt leaves no terms of a floor that is gone.
+        self._usual_terms, self._own_terms, self.floor = None, None, floor
         self._limit()
         if (low, high) != (self.low, self.high):
             if self.ranges[-1][0] == self.plays.next_id:

@@ -317,6 +317,12 @@ class SeveralBooks(Books):
         for books in self.all:
             books.held_out(play)
 
+    def changing(self, name: Any) -> Books:
+        """The books of one floor that is about to change; its old terms are not used again."""
+        books = self.named(name, "floor")
+        self._own_terms = None  # first: an interrupt may leave the change half made
+        return books
+
     def changed(self, name: str) -> None:
         """Take in that the books of one floor have changed it."""
         self._take_in(self.floor.replaced(name, self.guards[name].floor))
