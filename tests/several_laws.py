@@ -34,6 +34,7 @@ class Sides:
             found = case(self.rng, costs, 2, PLACES, self.interval[name])
             self.settings[name], self.range[name] = found
             found[0]["reserve"] = self.rng.choice((20, 4, 0)[: 1 if poor(found[0], costs) else 3])
+            found[0]["max_slack"] = enough(found[0], costs)
         floors = {
             name: (sf.CostCeiling if name == "cost" else sf.RewardFloor)(**settings)
             for name, settings in self.settings.items()
@@ -144,6 +145,15 @@ def poor(settings: dict[str, Any], costs: bool) -> bool:
     if settings["default"] is None:
         return not settings["alpha"] and not settings["margin"]
     return not (CostAccount if costs else GeneralAccount)(**settings).terms().d
+
+
+def enough(settings: dict[str, Any], costs: bool) -> Any:
+    """The most slack that is kept; below what an exploration may lose it would be refused."""
+    most = settings["max_slack"]
+    if most is None or settings["default"] is None:
+        return most
+    hold = (CostAccount if costs else GeneralAccount)(**settings).terms().h
+    return max(most, Decimal(hold.numerator) / hold.denominator)
 
 
 def check(seed: int, path: Path, turns: int = 16) -> None:
