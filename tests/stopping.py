@@ -25,6 +25,21 @@ class Memory:
             raise Killed
 
 
+class Kept:
+    """Keeps the state of a run at the ``at``-th time it is asked, and lets the run go on."""
+
+    def __init__(self, at):
+        self.left, self.state = at, None
+
+    def kept(self):
+        return self.state
+
+    def keep(self, state, ending):
+        self.left -= 1
+        if self.left == 0:
+            self.state = state()
+
+
 def through_a_file(state):
     """What comes back of a state that is written and read."""
     file = io.BytesIO()

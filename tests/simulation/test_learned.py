@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 import surefoot as sf
+from stopping import Kept
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan
 from surefoot.simulation.runner import choose
@@ -80,21 +81,6 @@ def test_several_floors_and_ceilings_learn_each_its_own():
     spent = result.measure("both", "received", "cost")[:, -1]
     slack = result.measure("both", "slack", "cost")[:, -1]
     assert spent + slack == pytest.approx(400 * 0.015 * 1.2)
-
-
-class Kept:
-    """Keeps a run once, in the middle."""
-
-    def __init__(self, at):
-        self.left, self.state = at, None
-
-    def kept(self):
-        return self.state
-
-    def keep(self, state, ending):
-        self.left -= 1
-        if self.left == 0:
-            self.state = state()
 
 
 @pytest.mark.parametrize("late", [False, True])

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import surefoot as sf
+from stopping import Kept
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan, stages, stepwise
 from surefoot.simulation.runner import choose, kind_of
@@ -249,21 +250,6 @@ class Learner:
 
     def restore(self, state):
         self.turns = state["turns"]
-
-
-class Kept:
-    """Keeps a run once, in the middle."""
-
-    def __init__(self, at):
-        self.left, self.state = at, None
-
-    def kept(self):
-        return self.state
-
-    def keep(self, state, ending):
-        self.left -= 1
-        if self.left == 0:
-            self.state = state()
 
 
 @pytest.mark.parametrize("policy", [Learner, lambda: sf.UCB1(ARMS)])

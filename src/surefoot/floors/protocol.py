@@ -23,7 +23,7 @@ class Floor(Protocol):
 
     @property
     def default(self) -> Any:
-        """The default's known reward, a pair (l, u), or None: each play brings its own."""
+        """The default's known reward, a pair (l, u), a LearnedDefault, or None: each play's own."""
 
     @property
     def reward_range(self) -> tuple[Decimal, Decimal]:

@@ -157,7 +157,7 @@ def _fraction(mean: Any) -> Fraction:
 def default_mean(who: str, agent: Agent, guards: Guards, environment: Any) -> float:
     """What the default is worth to the regret; -inf without a floor, which then has no default.
 
-    As the environment knows it; else what the floors say it is worth.
+    As the environment knows it; else as the agent was told; else what the floors say it is worth.
     """
     if not agent.measured:
         return -math.inf
@@ -169,13 +169,13 @@ def default_mean(who: str, agent: Agent, guards: Guards, environment: Any) -> fl
             return float(mean_of_default(guard, environment) or 0)
         if guard.measure is None:
             return float(guard.floor.default) * (-1 if guard.costs else 1)
+    own = getattr(getattr(agent.floor, "objective", None), "default", None)
+    if own is not None:
+        return float(own)
     weights: Mapping[str, Decimal] = getattr(environment, "objective", {})
     said = {guard.measure: guard.floor.default for guard in guards.values() if not guard.learns}
     if weights and weights.keys() <= said.keys():
         return float(sum(Fraction(weight) * Fraction(said[n]) for n, weight in weights.items()))
-    own = getattr(getattr(agent.floor, "objective", None), "default", None)
-    if own is not None:
-        return float(own)
     raise InvalidInput(
         f"{who}: nothing says what the default brings of the objective, which the regret of its "
         "plays needs; give MeasuredArms(..., default={...}) or GenCB(..., default_objective=...)"

@@ -5,6 +5,7 @@ import pytest
 from lab import ENVIRONMENTS, POLICIES
 from surefoot import CostCeiling, LearnedDefault, RewardFloor
 from surefoot.errors import InvalidInput
+from surefoot.simulation import Plan
 from surefoot.study.sweep import panel_of
 from surefoot.study.toml.study_file import read_study
 
@@ -137,6 +138,16 @@ def test_the_file_may_say_what_the_default_brings_where_the_measures_do_not(stud
     assert panel.pays == 0.4
     floors = [agent.floor for agent in panel.agents().values()]
     assert [float(one.objective.default) for one in floors] == [0.4, 0.4]
+
+
+def test_what_the_file_says_the_default_brings_is_what_its_regret_is_of(study):
+    """The floors alone would say 0.8 - 5 * 0.012."""
+    silent = change("default = 0.012\n[[", "[[")
+    (panel,) = study(silent).panels
+    assert panel.pays == pytest.approx(0.74)
+    (panel,) = study(change("[setting]\n", "[setting]\ndefault_objective = 0.4\n", silent)).panels
+    defaults = Plan(panel.agents(), panel.environment(), panel.horizon).defaults
+    assert set(defaults.values()) == {panel.pays} == {0.4}
 
 
 def test_measures_of_ones_own_are_imported_and_part_of_what_names_the_results(study):
