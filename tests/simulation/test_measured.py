@@ -135,8 +135,9 @@ def test_measures_of_a_result_are_those_of_each_floor():
     result = sf.simulate(agents, world(), 400, runs=2, seed=1, engine="plain")
     summary = result.summary()["both"]
     assert [column for column in summary if "_" in column] == [
-        "default_plays", "violating_rounds", "minimum_slack_quality", "violating_rounds_quality",
-        "minimum_slack_cost", "violating_rounds_cost",
+        "default_plays", "violating_rounds",
+        "received_quality", "minimum_slack_quality", "violating_rounds_quality",
+        "received_cost", "minimum_slack_cost", "violating_rounds_cost",
     ]  # fmt: skip
     assert summary["violating_rounds"]["max"] == summary["violating_rounds_cost"]["max"] == 0
     assert float(result.exact_minimum_slack("both", "cost")) == pytest.approx(
@@ -144,6 +145,7 @@ def test_measures_of_a_result_are_those_of_each_floor():
     )
     assert result.violating_runs("both") == result.violating_runs("both", "quality") == 0
     spent = result.measure("both", "received", "cost")[:, -1]
+    assert summary["received_cost"]["max"] == spent.max()
     assert spent + result.measure("both", "slack", "cost")[:, -1] == pytest.approx(400 * 0.0144)
     frame = result.frame
     own = frame.filter(frame["agent"] == "both")
@@ -310,3 +312,21 @@ def test_what_is_compiled_ahead_is_named_by_the_measures_too():
         )
     )
     assert kind_of(one) != kind_of(other)
+
+
+def test_what_max_slack_forfeits_was_received_all_the_same():
+    arms = {"quality": sf.BernoulliArms([0.9, 0.8]), "cost": sf.BernoulliArms([0.2, 0.3])}
+    env = sf.MeasuredArms(arms, "quality", default={"quality": 0.5, "cost": 0.5})
+    floor = sf.RewardFloor(0.5, 0.2, max_slack=3)
+    floors = {"quality": floor, "cost": sf.CostCeiling(0.5, 0.2, (0, 1), max_slack=2)}
+    agents = {
+        "two": sf.GenCB(sf.UCB1(2), floors, objective_range=(0, 1)),
+        "one": sf.GenCB(sf.UCB1(2), floor),
+    }
+    result = sf.simulate(agents, env, 300, runs=2, seed=0)
+    received = result.measure("two", "received", "quality")
+    assert received == pytest.approx(result.measure("two", "received"))  # defaults as they are
+    assert (result.measure("two", "slack", "quality")[:, -1] < 4).all()
+    spent = result.measure("two", "received", "cost")[:, -1]
+    assert ((spent > 50) & (spent < 110)).all()
+    assert (result.measure("one", "received")[:, -1] > 230).all()

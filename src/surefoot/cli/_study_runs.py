@@ -226,11 +226,13 @@ def _numbers(panel: JsonObject) -> Table:
     heads = ["regret", "default plays"]
     for name in floors:
         broken = f"{name}\nplays broken" if name else "plays below\nthe floor"
+        heads += [f"{name}\nin all"] if name else []
         heads += [broken, f"{name}\nleast slack" if name else "least slack"]
     table = table_of("", tuple(heads), edge=False)
     for agent in panel["agents"]:
         cells = [_spread(agent["regret"]), _spread(agent["default_plays"])]
         for name in floors:
+            cells += [_spread(agent[column("received", name)])] if name else []
             cells.append(_spread(agent[column("violating_rounds", name)]))
             cells.append(brief(agent[column("minimum_slack", name)]["min"]))
         table.add_row(agent["name"], *cells)

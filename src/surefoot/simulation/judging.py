@@ -112,6 +112,10 @@ class Accounts:
     def write(self, floors: Ints, spot: int) -> None:
         """Write what is known of each of several floors to a row of a trace."""
 
+    def forfeited(self) -> list[int]:
+        """Of each floor what ``look`` lacks of what came in."""
+        raise NotImplementedError
+
     def rows(self) -> Rows:
         """What the plays to come depend on."""
         raise NotImplementedError
@@ -140,6 +144,10 @@ class OneAccount(Accounts):
         """The slack after a play, and whether it is below zero."""
         slack = self._agent.books.account.available if self._true is None else self._true.slack
         return slack, slack < 0
+
+    def forfeited(self) -> list[int]:
+        """What the slack lacks of what came in; nothing of one at the true mean."""
+        return [_forfeited(self._agent.books, self._true)]
 
     def rows(self) -> Rows:
         """What the plays to come depend on."""
@@ -190,10 +198,25 @@ class SeveralAccounts(Accounts):
         """Write what is known of each floor to a row of a trace."""
         floors[spot] = np.reshape(self._noted, (-1, 3))
 
+    def forfeited(self) -> list[int]:
+        """Of each floor what its slack lacks of what came in."""
+        books: Any = self._agent.books
+        pairs = zip(self._names, self._true, strict=True)
+        return [_forfeited(books.guards[name], true) for name, true in pairs]
+
     def rows(self) -> Rows:
         """What the plays to come depend on."""
         true = {f"true.{i}": one.sums for i, one in enumerate(self._true) if one is not None}
         return {"received": self._received, "floors": self._noted, **true}
+
+
+def _forfeited(books: Any, true: TrueSlack | None) -> int:
+    return 0 if true is not None else int(books.forfeited)
+
+
+def forfeits(guard: Guard) -> bool:
+    """Whether a floor keeps no more than so much slack."""
+    return getattr(guard.floor, "max_slack", None) is not None
 
 
 def accounts(agent: Agent, guards: Guards, environment: Any) -> Accounts:

@@ -60,10 +60,16 @@ class Trace(NamedTuple):
     """Shape (checkpoints, floors, 3), of an agent with several: of each floor its slack, the least
     so far, and the plays with it below zero. ``books`` then has the objective that explorations
     brought in place of the slack, and counts plays with any account below zero."""
+    forfeited: Ints = np.zeros((0, 0), np.int64)
+    """Shape (checkpoints, floors), where a floor has ``max_slack``: what each slack lacks of what
+    came in."""
 
 
-def blank(checkpoints: int, sums: int = SUMS, floors: int = 0) -> Trace:
-    """An empty trace to be filled; ``floors``: how many there are, where there are several.
+def blank(checkpoints: int, sums: int = SUMS, floors: int = 0, forfeiting: int = 0) -> Trace:
+    """An empty trace to be filled.
+
+    ``floors``: how many there are, where there are several; ``forfeiting``: how many there are,
+    where one forfeits.
 
     >>> blank(2).books.shape, blank(2).losses.shape, blank(2, floors=3).floors.shape
     ((2, 7), (2, 4), (2, 3, 3))
@@ -71,6 +77,7 @@ def blank(checkpoints: int, sums: int = SUMS, floors: int = 0) -> Trace:
     return Trace(
         np.zeros((checkpoints, COLUMNS), np.int64), np.zeros((checkpoints, sums)),
         floors=np.zeros((checkpoints, floors, 3), np.int64),
+        forfeited=np.zeros((checkpoints if forfeiting else 0, forfeiting), np.int64),
     )  # fmt: skip
 
 

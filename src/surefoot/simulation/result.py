@@ -139,8 +139,7 @@ class Result:
             return books[:, :, loop.LEAST] / unit
         if measure == "slack":
             return books[:, :, loop.SLACK] / unit
-        (guard,) = self.plan.guards[name].values()
-        return self._received(books[:, :, loop.SLACK], books[:, :, loop.T], guard)
+        return self._received(name, 0, books[:, :, loop.SLACK])
 
     def _of_several(self, name: str, measure: str, floor: str | None) -> Any:
         """A measure of an agent of several floors, of one of them or of the objective."""
@@ -163,7 +162,8 @@ class Result:
             raise InvalidInput(f"{measure} of agent {shown(name)}: {why}")
         one_of(floor, "floor", guards)
         own = np.stack([run[name].floors for run in self.runs.values()])
-        columns = own[:, :, list(guards).index(floor)]
+        spot = list(guards).index(floor)
+        columns = own[:, :, spot]
         one = guards[floor].floor
         if measure == "violating_rounds":
             return columns[:, :, loop.OF_BELOW]
@@ -171,11 +171,14 @@ class Result:
             return columns[:, :, loop.OF_LEAST] / 10.0**one.places
         if measure == "slack":
             return columns[:, :, loop.OF_SLACK] / 10.0**one.places
-        return self._received(columns[:, :, loop.OF_SLACK], books[:, :, loop.T], guards[floor])
+        return self._received(name, spot, columns[:, :, loop.OF_SLACK])
 
-    def _received(self, slack: Any, plays: Any, guard: Guard) -> Any:
-        """What a slack in units says was received, or spent."""
-        floor = guard.floor
+    def _received(self, name: str, spot: int, slack: Any) -> Any:
+        """What the slack of a floor, in units, says was received, or spent."""
+        guard, plays = list(self.plan.guards[name].values())[spot], self._books(name)[:, :, loop.T]
+        floor, gone = guard.floor, [run[name].forfeited for run in self.runs.values()]
+        if gone[0].size:
+            slack = slack + np.stack(gone)[:, :, spot]
         booked = (slack + plays * asked_of(guard, self.plan.environment)) / 10.0**floor.places
         received = booked - float(floor.reserve)
         return 0.0 - received if guard.costs else received
@@ -261,7 +264,8 @@ class Result:
         """agent -> measure -> mean, min and max over the runs, at the horizon.
 
         An agent without a floor has no "violating_rounds" and no "minimum_slack"; one of several
-        floors has one of each for every floor, as "minimum_slack_quality" of a floor "quality".
+        floors has one of each for every floor, as "minimum_slack_quality" of a floor "quality",
+        and "received_quality", what came in by then, or was spent under a ceiling.
         """
         return {
             name: {
@@ -277,7 +281,7 @@ class Result:
         if not self.plan.agents[name].measured:
             return {one: what for one, what in columns.items() if one not in AGAINST_FLOOR}
         if self.plan.several(name):
-            own = [one for one in OF_A_FLOOR if one in wanted]
+            own = [one for one in OF_A_FLOOR if one in wanted or one == "received"]
             columns = {one: what for one, what in columns.items() if one not in NOT_OF_ALL}
             for floor in self.plan.guards[name]:
                 columns |= {f"{one}_{floor}": (one, floor) for one in own}

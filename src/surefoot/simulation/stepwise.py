@@ -18,7 +18,7 @@ from surefoot.environments import Environment
 from surefoot.errors import InvalidInput
 from surefoot.simulation.checks import drifts, has_contexts
 from surefoot.simulation.guards import default_mean, floors_of, guards_of
-from surefoot.simulation.judging import Judge, accounts
+from surefoot.simulation.judging import Judge, accounts, forfeits
 from surefoot.simulation.loop import SUMS, Ints, T, Trace, blank
 from surefoot.simulation.payments import Payments
 from surefoot.simulation.stops import (
@@ -90,7 +90,9 @@ class Driven:
         self._payments = Payments(self._agent, guards, environment, truth, key)
         self._accounts = accounts(self._agent, guards, environment)
         self._judge = Judge(self._agent, truth, top, default_mean(name, agent, guards, environment))
-        self._trace = blank(len(checkpoints), len(self._judge.losses), floors_of(agent))
+        forfeiting = len(guards) if any(map(forfeits, guards.values())) else 0
+        sums = len(self._judge.losses)
+        self._trace = blank(len(checkpoints), sums, floors_of(agent), forfeiting)
         self._noted = [0, INT64_MAX, 0, 0]
         """T, and the least slack, the plays below zero and the checkpoints so far."""
         self._waiting: dict[int, list[tuple[Play | Closed, int, int]]] = {}
@@ -136,6 +138,8 @@ class Driven:
             self._trace.books[spot] = t, plays, slack, least, below, spot, arm
             self._trace.losses[spot] = self._judge.losses
             self._accounts.write(self._trace.floors, spot)
+            if self._trace.forfeited.size:
+                self._trace.forfeited[spot] = self._accounts.forfeited()
             spot += 1
         self._noted = [t, least, below, spot]
 

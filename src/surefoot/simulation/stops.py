@@ -127,7 +127,8 @@ def document_of(text: npt.NDArray[Any]) -> Any:
 def trace_rows(trace: Trace) -> Rows:
     """What is noted at checkpoints."""
     rows = {"trace.books": trace.books, "trace.losses": trace.losses}
-    return rows | ({"trace.floors": trace.floors} if trace.floors.size else {})
+    more = {"trace.floors": trace.floors, "trace.forfeited": trace.forfeited}
+    return rows | {name: row for name, row in more.items() if row.size}
 
 
 def under(prefix: str, rows: Rows) -> Rows:

@@ -62,6 +62,7 @@ def found_of(panel: Panel) -> dict[str, str]:
         column(measure, guard): f"{guard}: {words}"
         for guard in panel.guards
         for measure, words in (
+            ("received", "spent" if panel.is_ceiling(guard) else "received"),
             ("violating_rounds", f"plays {beyond(panel, guard)}"),
             ("minimum_slack", FOUND["minimum_slack"]),
         )
