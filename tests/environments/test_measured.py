@@ -146,7 +146,7 @@ def test_an_environment_without_kernels_has_no_record():
         ({"measures": {"quality": sf.BernoulliArms}}, "must be an environment"),
         ({"measures": {"a": QUALITY, "b": sf.BernoulliArms([1])}}, "'a': 3, 'b': 1"),
         ({"measures": {"q": sf.ContextualArms([[0.5, 0.5]] * 3)}}, "has contexts"),
-        ({"objective": None}, "must be one of the measures 'quality', 'cost'"),
+        ({"objective": None}, "objective is missing: it must be one of the measures"),
         ({"objective": "price"}, "objective = {'price': 1} must be one of"),
         ({"objective": {"quality": 0}}, "counts for nothing; leave it out"),
         ({"objective": {"quality": "1"}}, "objective['quality'] must be a number"),

@@ -168,6 +168,7 @@ def test_a_report_that_cannot_be_learned_changes_nothing():
     ("wrong", "message"),
     [
         ({"default": 1.2}, r"^default = 1.2 must lie in quality_range = \(0, 1\)$"),
+        ({"default": sf.LearnedDefault((0.5, 0.9))}, r"is for a floor .* give your best guess"),
         ({"default": math.nan}, r"^default must be finite, got nan"),
         ({"alpha": 1}, r"^alpha = 1 must lie in \[0, 1\)"),
         ({"margin": -0.1}, r"^alpha = 0.05 must .* margin = -0.1 be >= 0"),

@@ -317,8 +317,11 @@ def _checked_objective(objective: Any, parts: Mapping[str, Any]) -> dict[str, De
     if isinstance(objective, str):
         objective = {objective: 1}
     if not isinstance(objective, Mapping) or not objective or not objective.keys() <= parts.keys():
+        said = (
+            "objective is missing: it" if objective is None else f"objective = {shown(objective)}"
+        )
         raise InvalidInput(
-            f"objective = {shown(objective)} must be one of the measures {first_few(list(parts))}, "
+            f"{said} must be one of the measures {first_few(list(parts))}, "
             "or a dict from some of them to weights"
         )
     weights = {name: exact(weight, f"objective[{name!r}]") for name, weight in objective.items()}

@@ -101,6 +101,11 @@ class CostSubsidy(Stateful):
         self.n_arms = len(self.arms)
         self.form = one_of(form, "form", (THOMPSON, UCB))
         self.quality_range = exact_range(quality_range, "quality_range", "quality")
+        if hasattr(default, "between"):  # only the floor hears of the default's plays
+            raise InvalidInput(
+                f"default = {shown(default)} is for a floor to learn; a policy is not told of it: "
+                "give your best guess: it decides what is tried, not what is promised"
+            )
         self.default = exact(default, "default")
         self.alpha, self.margin = exact(alpha, "alpha"), exact(margin, "margin")
         self.threshold = float(self._least())

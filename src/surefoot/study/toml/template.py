@@ -108,7 +108,7 @@ path = "EmpiricalArms"
 settings = { samples = [[0.02, 0.04], [0.002, 0.006], [0.01, 0.012]] }
 default = 0.012
 
-# [grid]  # all combinations; a setting is an axis or a single value, not both
+# [grid]  # all combinations; an axis takes the place of the value above
 # floors.quality.alpha = [0.01, 0.02, 0.05]  # a setting of a floor
 # measures.quality.size = [1, 2]  # a setting of a measure's environment
 
