@@ -307,13 +307,13 @@ class GeneralFloor(LinearFloor):
         return cls(**{name: v if name == "against" else _read(v) for name, v in given.items()})
 
     def __repr__(self) -> str:
-        unsaid = {"against": "realised", "margin": 0, "target": None, "checkpoint": None}
-        said = {**self._settings()}
-        for name, usual in {**unsaid, "max_slack": None}.items():
-            if said[name] == usual:
-                del said[name]
-        texts = ", ".join(f"{name}={_said(value)}" for name, value in said.items())
-        return f"{type(self).__name__}({texts})"
+        usual = {
+            "against": "realised", "target": None, "checkpoint": None, "margin": 0,
+            "max_slack": None,
+        }  # fmt: skip
+        said = self._settings().items()
+        texts = [f"{name}={_said(v)}" for name, v in said if name not in usual or v != usual[name]]
+        return f"{type(self).__name__}({', '.join(texts)})"
 
     def __eq__(self, other: object) -> bool:
         if not isinstance(other, GeneralFloor) or other.costs != self.costs:

@@ -94,7 +94,7 @@ def checked_alpha(alpha: Number) -> Decimal:
 
 
 def checked_default(default: Any, reward_range: tuple[Decimal, Decimal]) -> Decimal:
-    """A constant default's known reward, if it is positive and within the range."""
+    """A constant default's known reward, if it is one the paper proves things of: > 0, in range."""
     value = exact(default, "default")
     if value <= 0:
         raise InvalidInput(
