@@ -281,3 +281,23 @@ def test_a_log_is_learned_in_the_range_of_the_objective():
     with pytest.raises(InvalidInput, match=r"is 2, outside \(0, 1\)"):
         agent(UCB1(3), objective_range=(0, 1)).learn(log)
     assert agent().learn(log) == 3
+
+
+def test_an_uplift_is_of_the_objective_whatever_the_floors_count():
+    one = GenCB(UCB1(3), FLOORS, 0, holdout=0.3, objective_range=(-1, 1), default_objective=0.25)
+    for _ in range(50):
+        one.update(one.select(), 0.25, measures={"quality": 0.5, "speed": 0.5})
+    found = one.uplift()
+    assert 0 < found.held_out < 50
+    assert found.mean == 0  # all that was told is what the default is worth
+
+
+@pytest.mark.filterwarnings("error")
+def test_a_warning_that_is_an_error_is_one_once():
+    one = agent(objective_range=(0, 1))
+    play = exploration(one)
+    with pytest.raises(RewardOutOfRange):
+        one.update(play, 3)
+    one.update(play, 3)
+    assert one.open_plays == {}
+    assert one.policy.learnt == [(play.index, 1.0, None)]

@@ -63,7 +63,7 @@ def new_play(
     play: Play = made(MeasuredPlay, (
         books.plays.next_id, arm, index, reason, agent.turns, own, of.floor.places,
         available, held, pending, of.counters["unreported"], choice, ahead,
-        None, made(Binding, (name, name in books.ceilings)), chance,
+        None, made(Binding, (name, name in books.ceilings, terms.value)), chance,
     ))  # fmt: skip
     return play
 
@@ -102,7 +102,7 @@ def update(
             break
     if reward is not None:
         if books.cuts and not books.low <= record.reward <= books.high:  # type: ignore[operator]
-            reward = cut(books.objective, number, reward, 4)
+            reward = cut(books.objective, number, reward, outcomes[REWARD] is BOOKED, 4)
         if not record.explores or record.state is FELL_BACK:
             agent._drawn(number, outcomes[REWARD])
     if record.explores:

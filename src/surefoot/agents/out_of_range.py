@@ -77,8 +77,11 @@ def _of_exploration(books: Books, number: int, told: str, words: _Words, outcome
     )
 
 
-def cut(books: Books, number: int, reward: Any, level: int) -> Any:
-    """An objective that no floor guards, within its range; a warning says where it was not."""
+def cut(books: Books, number: int, reward: Any, first: bool, level: int) -> Any:
+    """An objective that no floor guards, within its range; a warning says where it was not.
+
+    ``first``: whether it was not told before: one warning is enough, and may be an error.
+    """
     floor = books.floor
     if not isinstance(floor, Objective) or not floor.bounded:
         return reward
@@ -87,10 +90,11 @@ def cut(books: Books, number: int, reward: Any, level: int) -> Any:
     if low <= told <= high:
         return reward
     kept = low if told < low else high
-    warnings.warn(
-        f"reward {shown(reward)} of play {number} is outside objective_range = ({low}, {high}): "
-        f"the policy learns {kept}; give a wider range",
-        RewardOutOfRange,
-        stacklevel=level,
-    )
+    if first:
+        warnings.warn(
+            f"reward {shown(reward)} of play {number} is outside objective_range = ({low}, "
+            f"{high}): the policy learns {kept}; give a wider range",
+            RewardOutOfRange,
+            stacklevel=level,
+        )
     return kept

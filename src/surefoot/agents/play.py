@@ -53,6 +53,8 @@ class Binding(NamedTuple):
     """Its name among several: of all floors, exploring would leave it the least."""
     costs: bool = False
     """Whether it is a ceiling on costs."""
+    worth: int | None = None
+    """What the default brings of the objective, in its units, which are not that floor's."""
 
 
 class Play(NamedTuple):

@@ -104,7 +104,8 @@ class Gain:
         side = HELD_OUT if play.reason is Reason.HOLDOUT else AGENT
         if play.index < 0 and play.propensity == 1.0:
             side = SURE
-        return play.id, side, play.terms.value, paid
+        worth = None if play.binding is None else play.binding.worth
+        return play.id, side, play.terms.value if worth is None else worth, paid
 
     def take(self, rows: Iterable[Row], waiting: Sequence[Play], most: int) -> None:
         """Take in closed plays in the order of the decisions, up to the first that is open.
