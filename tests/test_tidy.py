@@ -53,6 +53,12 @@ def test_every_folder_of_sources_is_a_package():
     assert names(sorted(f for f in folders if not (f / "__init__.py").exists())) == []
 
 
+def test_no_line_of_the_changelog_stands_twice():
+    """Merging by union keeps both where one side has moved an entry."""
+    long = [line for line in (ROOT / "CHANGELOG.md").read_text().split("\n") if len(line) > 40]
+    assert sorted(line for line in set(long) if long.count(line) > 1) == []
+
+
 def test_no_file_names_a_package_registry_or_this_machine():
     assert [
         f"{path}:{number}: {word}"
