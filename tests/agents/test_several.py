@@ -257,6 +257,7 @@ def test_plain_measures_every_account():
         (lambda one: one.expire(0, []), "expires nothing"),
         (lambda one: one.expire(0, "x"), "names: 'x' is none"),
         (lambda one: one.expire(0, 5), "names: 5 is none"),
+        (lambda one: one.expire(0, [None]), "names: None is none of this agent's"),
         (lambda one: GenCB(UCB1(3), FLOORS, fund=True, objective_range=(0, 1)), "fund = True"),
         (lambda one: GenCB(UCB1(3), [FLOORS["speed"]]), "given by the names of their measures"),
         (lambda one: GenCB(UCB1(3), {}), "must be a dict from name to floor"),

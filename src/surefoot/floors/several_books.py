@@ -168,7 +168,8 @@ class SeveralBooks(Books):
         """The books of one floor; InvalidInput if there is none of that name."""
         books = self.guards.get(name) if isinstance(name, str) else None
         if books is None:
-            which = "is missing" if name is None else f"{shown(name)} is none of this agent's"
+            missing = name is None and not what.endswith(":")  # else it is one of those given
+            which = "is missing" if missing else f"{shown(name)} is none of this agent's"
             raise InvalidInput(f"{what} {which}; name one of {first_few(list(self.guards))}")
         return books
 
