@@ -47,11 +47,11 @@ def test_super_arms_are_summed_turn_by_turn():
 
 
 def test_a_default_without_a_deposit_is_played_to_the_end():
-    """alpha*mu0 below the unit: the account never fills."""
-    floor = sf.RewardFloor(0.5, 1e-9, places=6)
-    plan = Plan({"a": sf.GenCB(sf.UCB1(2), floor)}, sf.BernoulliArms([1, 1]), 500, 0, [3, 400])
+    """alpha*mu0 below the unit: once the reserve is spent, the account never fills."""
+    floor = sf.RewardFloor(0.5, 1e-9, reserve=0.5, places=6)
+    plan = Plan({"a": sf.GenCB(sf.UCB1(2), floor)}, sf.BernoulliArms([0, 0]), 500, 0, [3, 400])
     assert differences(plan) == []
-    assert plan.run(0, engine())["a"].books[-1, :2].tolist() == [500, 500]
+    assert plan.run(0, engine())["a"].books[-1, :2].tolist() == [500, 499]
 
 
 def test_a_span_is_shorter_than_a_block_whatever_the_horizon():

@@ -75,7 +75,7 @@ def test_rewards_that_are_no_billionths_of_the_range_are_summed_as_the_plain_tex
     frame = {"arm": [0] * 4 + [1] * 4, "reward": [0, 1, 2.5, 3, 0.25, 2, 2, 3]}
     floor = sf.RewardFloor(1.5, 0.3, reward_range=(0, 3))
     agents = {"a": sf.GenCB(sf.UCB1(2), floor), "coarse": sf.GenCB(
-        sf.UCB1(2), sf.RewardFloor(1.5, 0.3, reward_range=(0, 3), places=0)
+        sf.UCB1(2), sf.RewardFloor(1.5, 0.7, reward_range=(0, 3), places=0)
     )}  # fmt: skip
     assert differences(Plan(agents, sf.ReplayLog(frame), 3000, 1, "all")) == []
 

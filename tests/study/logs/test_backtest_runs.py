@@ -222,7 +222,7 @@ def test_a_log_of_one_reward_leaves_nothing_to_choose(reward):
 def test_a_deposit_below_the_unit_is_refused_for_nothing_would_be_explored():
     log = {"arm": ["b"] * 100, "reward": [1.0] * 100}
     known = Subject(log, "a", "Try", "A log.", known=Decimal("1e-8"))
-    with pytest.raises(InvalidInput, match=r"alpha = 0\.01 .* nothing would ever be explored"):
+    with pytest.raises(InvalidInput, match=r"alpha=0\.01.* would never let a play explore"):
         BacktestRuns(known, 0.01, reward_range=(0, 1))
 
 
