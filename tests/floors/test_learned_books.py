@@ -130,6 +130,15 @@ def test_what_is_never_told_counts_as_the_worst():
     assert slack(books, 1) == pytest.approx(0.15)
 
 
+def test_void_plays_take_no_place_behind_one_that_is_not_told():
+    feed = Feed(Sequence(0, UNIT))
+    feed.give(0)
+    for play in range(1, 1000):
+        feed.give(play)
+        feed.leave_out(play)
+    assert (len(feed._order), len(feed.waiting), feed.given) == (1, 1, 1000)
+
+
 def test_the_repeat_of_an_interrupted_void_leaves_the_play_out():
     books = opened()
     gone = default_play(books)

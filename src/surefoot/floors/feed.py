@@ -67,6 +67,8 @@ class Feed:
     def leave_out(self, play: int) -> None:
         """The play was never made; what was fed of it stays."""
         self.waiting.pop(play, None)
+        while self._order and self._order[-1] not in self.waiting:
+            self._order.pop()  # else void plays pile up behind one that is not told
 
     @property
     def head(self) -> int | None:
