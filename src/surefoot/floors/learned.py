@@ -46,11 +46,11 @@ class LearnedDefault:
     (Decimal('0.200000000'), Decimal('0.398630000'))
 
     Holds when: given all that was known when a default play was decided, what it pays, rounded
-    down to the unit (a cost: up), has the mean mu0, the same at each; mu0 lies in lo..hi. Then with probability 1 - delta at least, at every
-    moment, explorations received + mu0 per default play >= sum of f(mu0) - reserve. Does not hold
-    when: the default's mean drifts, or the caller plays or voids by what a play would pay. Nothing
-    is said about the money the default draws: it may be less by its own luck. Our own; proof and
-    cost: "A default nobody knows" in the docs.
+    down to the unit (a cost: up), has the mean mu0, the same at each; mu0 lies in lo..hi. Then with
+    probability 1 - delta at least, at every moment, explorations received + mu0 per default play >=
+    sum of f(mu0) - reserve. Does not hold when: the default's mean drifts, or the caller plays,
+    pauses or voids by what a play would pay. Nothing is said about the money the default draws: it
+    may be less by its own luck. Our own; proof and cost: "A default nobody knows" in the docs.
     """
 
     between: tuple[Decimal, Decimal]
