@@ -44,13 +44,13 @@ class CostSubsidy(Stateful):
 
     Source: CS-UCB and CS-TS of Sinha, Sankararaman, Kazerouni, Avadhanula 2021 (arXiv 2011.01488)
     play the cheapest arm of those whose index is at least 1 - alpha times the largest one, at known
-    costs. A reference of known quality in the place of the best arm is a setting of Juneja, Joe-
-    Wong, Yagan 2025 (arXiv 2501.10290), whose Pairwise Elimination is not what is built here. We
-    had the abstracts of both, the introduction of the first and public code that runs both, not
-    their full text. Ours: the threshold, which is that of ``RewardFloor``; KL bounds in the place
-    of sqrt(2 ln T / n); costs that are learned; values between the ends of a range, which count as
-    that share of a success; and where the randomness comes from: uniform numbers for (key, turn,
-    arm).
+    costs. A reference arm in the place of the best one is a setting of Juneja, Joe-Wong, Yagan 2025
+    (arXiv 2501.10290), whose Pairwise Elimination is not what is built here: in public code of it
+    that arm's quality is learned as well, here it is known. We had the abstracts of both, the
+    introduction of the first and public code that runs both, not their full text. Ours: the
+    threshold, which is that of ``RewardFloor``; KL bounds in the place of sqrt(2 ln T / n); costs
+    that are learned; values between the ends of a range, which count as that share of a success;
+    and where the randomness comes from: uniform numbers for (key, turn, arm).
 
     The reward, which is the objective, is minus the cost; the quality comes by ``measures=``, see
     ``surefoot.policies.Policy``. ``quality``: the name of that measure. ``default``, ``alpha``,
