@@ -58,15 +58,13 @@ class Agent(Changing, Reporting):
     """Key and number of the draw that may hold out the next play; None: by seed and play."""
     learns_default: ClassVar[bool] = False
     """Whether each report of a default play must bring its reward."""
-    earned: Earnings | None = None
-    """What each arm has paid, of an agent that plays for it, see ``GenCB(fund=)``."""
     on_fault: str = RAISE
     """What happens when the policy fails: "raise" or "default"."""
     # From 30 attributes of its own on, CPython looks up each by its name, and a play takes a tenth
     # longer: what no usual play looks at is of the class until it is set.
+    faults: int = 0
+    """How often the policy failed and the agent went on, see ``GenCB(on_fault=)``."""
     last_fault: str | None = None
-    binding: Binding | None = None
-    """What its plays say of the floor whose numbers they have; None: one floor, on rewards."""
     owed: dict[int, measuring.Owed] | None = None
     """Plays of which the policy has not heard all measures; None: it learns none."""
     feeding: Feeding
@@ -78,6 +76,8 @@ class Agent(Changing, Reporting):
         self.labels: tuple[Label, ...] = self.actions.arms
         """The arms, as the user named them."""
         check_floor(floor)
+        self.binding: Binding | None = None
+        """What its plays say of the floor whose numbers they have; None: one floor, on rewards."""
         if is_ceiling(floor):
             self.binding = Binding(costs=True)
             policy_checks.check_costs(policy, self.actions)
@@ -88,8 +88,8 @@ class Agent(Changing, Reporting):
         """m: how often the policy has been asked."""
         self.paused = False
         self.asking = False
-        self.faults = 0
-        """How often the policy failed and the agent went on, see ``GenCB(on_fault=)``."""
+        self.earned: Earnings | None = None
+        """What each arm has paid, of an agent that plays for it, see ``GenCB(fund=)``."""
         self.draws = Draws()
         """What defaults of intervals were told to have paid."""
         self.rng = np.random.default_rng(policy_checks.seeded(seed).spawn(1)[0])
@@ -146,8 +146,9 @@ class Agent(Changing, Reporting):
                 "an agent decides one play at a time"
             )
         terms = self.books.terms(default)
-        context = self.checked_context(context)
-        # The usual answer, without a call at every play.
+        # The usual answers, without a call at every play.
+        if context is not None or self._checks:
+            context = self.checked_context(context)
         usual = allowed is None and self.labels
         candidates = None if usual else self.candidates(context, allowed)
         books = self.books
@@ -434,14 +435,14 @@ class Agent(Changing, Reporting):
         choice: Choice | None,
         chance: float | None = None,
     ) -> Play:
-        books = self.books
-        if books.several:
+        books, binding = self.books, self.binding
+        if binding is not None and books.several:
             return measuring.new_play(self, index, arm, reason, terms, choice, chance)
         available, held, pending, ahead = books.standing(terms)
         play: Play = made(Play, (
             books.plays.next_id, arm, index, reason, self.turns, terms, self.floor.places,
             available, held, pending, books.counters["unreported"], choice, ahead,
-            None, self.binding, chance,
+            None, binding, chance,
         ))  # fmt: skip
         return play
 

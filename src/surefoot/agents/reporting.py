@@ -14,7 +14,7 @@ from surefoot._exact import exact, negated, shown
 from surefoot._types import Number
 from surefoot.agents import measuring, open_plays
 from surefoot.agents.evidence import Evidence
-from surefoot.agents.faults import DEFAULT, described
+from surefoot.agents.faults import DEFAULT, RAISE, described
 from surefoot.agents.out_of_range import warn
 from surefoot.agents.play import Binding, Play, check_unpaid
 from surefoot.errors import InvalidInput, PlayConflict
@@ -131,7 +131,10 @@ class Reporting(Evidence):
         update: Any = self.policy.update
         if measures is not None:
             update = partial(update, measures=measures)
-        self.tell(update, action, learned, context)
+        if self.on_fault == RAISE:  # as nearly always: without a call more
+            update(action, learned, context)
+        else:
+            self.tell(update, action, learned, context)
         if self.earned is not None:
             self.earned.booked(given.index, books, number)
 

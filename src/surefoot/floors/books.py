@@ -66,7 +66,7 @@ class Books:
 
     __slots__ = (
         "_usual", "_usual_starts", "_usual_terms", "account", "coins", "counters", "floor", "high",
-        "low", "measure", "plays", "ranges", "required",
+        "learns", "low", "max_slack", "measure", "plays", "ranges", "required",
     )  # fmt: skip
 
     explorations, default_plays, pending, unreported = (
@@ -78,16 +78,12 @@ class Books:
     voided, expired = _Counter(), _Counter()
     breaches, capped, mismatches = _Counter(), _Counter(), _Counter()
 
-    max_slack: int | None = None
-    """The most slack that a decision may find, in units; None: there is no most."""
     forfeited: int = 0
-    """What was above it, all in all, in units."""
+    """What was above ``max_slack``, all in all, in units."""
     caps: ClassVar[bool]
     """Whether a reward above r_max is credited as r_max; else it is a breach."""
     several: ClassVar[bool] = False
     """Whether they are those of several floors."""
-    learns: bool = False
-    """Whether the default is learned, so that ``enter`` is told which plays feed that."""
 
     def __init__(
         self,
@@ -101,6 +97,10 @@ class Books:
         self.required = 0
         self.measure = "reward"
         """What is reported of a play, as errors name it."""
+        self.max_slack: int | None = None
+        """The most slack that a decision may find, in units; None: there is no most."""
+        self.learns = False
+        """Whether the default is learned, so that ``enter`` is told which plays feed that."""
         self.counters = dict.fromkeys(COUNTERS, 0)
         """A dict, since most plays move four of them, and ``setattr`` takes twice as long."""
         low, high = floor.reward_range
@@ -147,22 +147,18 @@ class Books:
 
     def decide(self, explores: bool, terms: Terms) -> int:
         """Book a decision; returns its play id."""
-        # In this order an interrupt leaves at most a play that is counted and never made.
-        self.hold(explores, terms)
-        return self.plays.open(explores, terms)
-
-    def hold(self, explores: bool, terms: Terms) -> None:
-        """Book a decision in the account and the counts; its play is to be opened."""
         move = self._usual_starts[explores] if terms is self._usual_terms else None
         if move is None:
             move = self.decided(explores, terms)
             if self.caps:
                 self._at(terms)
                 self._usual_starts[explores] = move
+        # In this order an interrupt leaves at most a play that is counted and never made.
         self.account.book(move)
         counters = self.counters
         for name, change in move.counts:
             counters[name] += change
+        return self.plays.open(explores, terms)
 
     def _at(self, terms: Terms) -> None:
         """Remember what comes of plays at these terms, and not of others."""
@@ -176,8 +172,13 @@ class Books:
     def report(self, play: int, report: str, reward: Any = None) -> Outcome:
         """Book one of ``events.REPORTS``; ``reward``: what it paid, of ``settle`` alone."""
         plays = self.plays
-        record = plays.get(play)
-        move = self.judged(play, record, report, reward)
+        record, move = plays.get(play), None
+        # The usual answer, without a call at every play.
+        if record.terms is self._usual_terms and report is SETTLE and record.state is OPEN:
+            usual = type(reward) is float if record.explores else reward is None
+            move = self._usual.get(reward) if usual else None
+        if move is None:
+            move = self.judged(play, record, report, reward)
         outcome, event, _, state, units, _, _, _, _ = move
         if event is None:
             record.reward = units
@@ -189,16 +190,11 @@ class Books:
 
     def judged(self, play: int, record: Record, report: str, reward: Any = None) -> Move:
         """What a report comes to; PlayConflict if it contradicts what is booked."""
-        terms = record.terms
+        move = self._judged(play, record, report, reward)
         usual = report is SETTLE and record.state is OPEN
         usual = usual and (type(reward) is float if record.explores else reward is None)
-        if usual and terms is self._usual_terms:
-            found = self._usual.get(reward)
-            if found is not None:
-                return found
-        move = self._judged(play, record, report, reward)
         if usual and self.caps and len(self.ranges) == 1:
-            self._at(terms)
+            self._at(record.terms)
             self._usual[reward] = move
         return move
 

@@ -80,13 +80,13 @@ class LearnedBooks(RewardBooks):
 
     account: LearnedAccount  # type: ignore[assignment]
     floor: GeneralFloor
-    learns = True
     _given_up: int = 0
     """What was forfeited at every mean alike."""
     feeder: ClassVar[type[Feed]] = Feed
 
     def __init__(self, floor: GeneralFloor, account: LearnedAccount, plays: Plays) -> None:
         super().__init__(floor, account, plays)  # type: ignore[arg-type]
+        self.learns = True
         self.first = 0
         """The first play under this default; what was decided before moves the account no more."""
         self.unbounded = False
@@ -159,15 +159,12 @@ class LearnedBooks(RewardBooks):
 
     def decide(self, explores: bool, terms: Terms, feeds: bool | None = False) -> int:
         """Book a decision; returns its play id. ``feeds``: see ``enter``."""
-        play = super().decide(explores, terms)
-        self.enter(play, feeds)
-        return play
-
-    def hold(self, explores: bool, terms: Terms) -> None:
-        """Book a decision in the account and the counts; its play is to be opened."""
         move = self.decided(explores, terms)
         self.account.move(self._curve, NOTHING, counted(explores, move.state, None, self.high))
         self._count(move.counts)
+        play = self.plays.open(explores, terms)
+        self.enter(play, feeds)
+        return play
 
     def enter(self, play: int, feeds: bool | None) -> None:
         """Give a play just opened its place in the order of what is fed, if it feeds.

@@ -74,8 +74,9 @@ class Account:
     def book(self, move: Move) -> None:
         """Let an event move the money."""
         # In this order an interrupt books too little: what is released is released last.
-        self.posted += move.posted
-        self.held += move.held
+        _, _, _, _, _, posted, held, _, _ = move
+        self.posted += posted
+        self.held += held
 
     def numbers(self) -> list[int]:
         """All there is to it, to be written down; ``Account(*numbers)`` is its equal."""
@@ -125,7 +126,8 @@ class RewardBooks(Books):
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
         if self.floor.checkpoint is None:
-            return self.account.affords(terms.hold)
+            account = self.account  # as it says itself, without a call at every play
+            return account.reserve + account.posted - account.held >= terms.hold
         return self.account.affords(terms.hold - self.ahead(terms))
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:

@@ -4,8 +4,8 @@ A play explores if every account affords its hold. Each account then sees a lega
 floor, whatever comes of the others', so every promise holds. What must not be is that a hold comes
 back once the play was made: a play is void, or fell back, in all accounts or in none.
 
-Order against interrupts: all holds are booked before the play is opened, the objective's books open
-it last, and all records are closed before an account moves. Broken off in between, and sent again,
+Order against interrupts: each account holds before its books open the play, the objective's open it
+last, and all records are closed before an account moves. Broken off in between, and sent again,
 each account has booked too little at most, and ids stay in step.
 """
 
@@ -96,8 +96,6 @@ class SeveralBooks(Books):
         self.books: dict[str, Books] = {**others, REWARD: objective}
         self.all, self._items = tuple(self.books.values()), tuple(self.books.items())
         self.unit_reward = objective.unit_reward  # type: ignore[method-assign]
-        self._plays = tuple(books.plays for books in self.all)
-        self._holds = tuple(books.hold for books in self.all)
         self.learns = any(books.learns for books in self.all)
         for name, books in self.books.items():
             books.measure = name
@@ -206,21 +204,14 @@ class SeveralBooks(Books):
         name, books = self._items[self._binds]
         return name, books, terms.each[self._binds]  # type: ignore[attr-defined]
 
-    def hold(self, explores: bool, terms: Terms) -> None:
-        """Book a decision in every account; its play is to be opened."""
-        self._weighed = None
-        each: tuple[Terms, ...] = terms.each  # type: ignore[attr-defined]
-        for hold, own in zip(self._holds, each, strict=False):
-            hold(explores, own)
-
     def decide(self, explores: bool, terms: Terms) -> int:
         """Book a decision; returns its play id."""
-        self.hold(explores, terms)
+        self._weighed = None
         number = self.plays.next_id
         each: tuple[Terms, ...] = terms.each  # type: ignore[attr-defined]
-        for plays, own in zip(self._plays, each, strict=False):
-            plays.next_id = number  # an interrupt may have left it one ahead
-            plays.open(explores, own)
+        for books, own in zip(self.all, each, strict=False):
+            books.plays.next_id = number  # an interrupt may have left it one ahead
+            books.decide(explores, own)
         return number
 
     def enter(self, play: int, feeds: bool | None) -> None:
