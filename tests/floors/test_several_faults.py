@@ -19,15 +19,16 @@ def left_out_of_the_gate(plant):
 
 def held_for_one_floor_only(plant):
     """The others' accounts hear of the play, and hold nothing."""
-    hold = SeveralBooks.hold
+    decide = SeveralBooks.decide
 
     def first(self, explores, terms):
         held = [books.account.held for books in self.all]
-        hold(self, explores, terms)
+        number = decide(self, explores, terms)
         for books, was in list(zip(self.all, held, strict=True))[1:]:
             books.account.held = was
+        return number
 
-    plant(SeveralBooks, "hold", first)
+    plant(SeveralBooks, "decide", first)
 
 
 def released_after_a_report(plant):

@@ -14,7 +14,7 @@ from surefoot._exact import exact, exact_range, shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors import events
-from surefoot.floors.events import BOOKED, Move, Outcome, Record, Terms
+from surefoot.floors.events import BOOKED, Counts, Move, Outcome, Record, Terms
 from surefoot.floors.linear import LinearFloor
 from surefoot.floors.plays import Plays, checked_keep
 from surefoot.floors.reward_books import Account, RewardBooks
@@ -70,14 +70,31 @@ def _checked(default: Any, objective: Objective) -> Decimal | None:
     return value
 
 
+DECIDED = tuple(events.decided(explores, Terms(0, 0, 0, 0)).counts for explores in (False, True))
+
+
 class ObjectiveBooks(RewardBooks):
     """Which plays the objective was told of, and what it was."""
 
     floor: Objective
 
     def affords(self, terms: Terms) -> bool:
-        """Always: its account says what was told so far, and may be below zero."""
+        """Always: nothing is held, and its account stays empty."""
         return True
+
+    def decide(self, explores: bool, terms: Terms) -> int:
+        """Count a decision; returns its play id."""
+        self._count(DECIDED[explores])
+        return self.plays.open(explores, terms)
+
+    def post(self, move: Move) -> None:
+        """Let what a report came to move the counts; its play is closed."""
+        self._count(move.counts)
+
+    def _count(self, counts: Counts) -> None:
+        counters = self.counters
+        for name, change in counts:
+            counters[name] += change
 
     @staticmethod
     def step(

@@ -228,13 +228,19 @@ class SeveralBooks(Books):
         silent = reward is None and not measures
         judged: list[Judged] = []
         for name, books in self._items:
-            record = books.plays.get(play)
-            value = reward if name == REWARD else measures.get(name)
+            record, move = books.plays.get(play), None
+            value = measures.get(name) if books is not self.objective else reward
+            state, explores = record.state, record.explores
             if value is None and not silent:
-                waits = record.state is OPEN or record.state is EXPIRED
-                if record.explores or not waits:
+                waits = state is OPEN or state is EXPIRED
+                if explores or not waits:
                     continue
-            judged.append((name, books, record, books.judged(play, record, SETTLE, value)))
+            if record.terms is books._usual_terms and state is OPEN:  # as in Books.report
+                usual = type(value) is float if explores else value is None
+                move = books._usual.get(value) if usual else None
+            if move is None:
+                move = books.judged(play, record, SETTLE, value)
+            judged.append((name, books, record, move))
         return self._book(play, judged)
 
     def expire(self, play: int, names: Iterable[str] | None = None) -> Outcome:
@@ -288,12 +294,13 @@ class SeveralBooks(Books):
         outcomes: dict[str, Outcome] = {}
         self._weighed = None
         for name, books, record, move in judged:
-            if move.event is None:
-                record.reward = move.reward
+            outcome, event, _, state, units, _, _, _, _ = move
+            if event is None:
+                record.reward = units
             else:
-                books.plays.close(play, move.state, move.reward)
-            assert move.outcome is not None
-            outcomes[name] = move.outcome
+                books.plays.close(play, state, units)
+            assert outcome is not None
+            outcomes[name] = outcome
         for _, books, _, move in judged:
             books.post(move)
         return outcomes
