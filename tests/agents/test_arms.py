@@ -255,7 +255,7 @@ def test_memory_is_bounded_by_what_is_open(monkeypatch: pytest.MonkeyPatch) -> N
     tally = agent.tally
     assert len(tally.behind) <= 60
     assert len(tally.pending) <= 70
-    assert len(tally.told[0]) <= 10
+    assert len(tally.told) <= 10
     row = agent.arms()[0]
     assert (row.plays, row.told, row.open) == (601, 600, 0)  # the stuck one counts as lost
     agent.update(stuck, reward=1)

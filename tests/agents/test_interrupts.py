@@ -106,3 +106,18 @@ def test_two_interrupts_a_play_break_nothing_either():
         for _ in range(12):
             world.turn()
         assert min(world.worst) >= 0
+
+
+def test_an_interrupt_while_a_report_is_noted_leaves_the_evidence_whole(tmp_path):
+    """An id without its arm had kept the agent from being saved."""
+    for strike in range(1_000):
+        agent = GenCB(Counter(3), RewardFloor(default=0.5, alpha=0.5), seed=0)
+        play = agent.select()
+        ended = not interrupted(lambda: agent.update(play), strike, True, f"{HOME}/agents/tally")  # noqa: B023
+        agent.update(play)
+        after = agent.select()
+        agent.update(after, 1.0)
+        assert agent.arms()[after.index].told == 1
+        agent.save(tmp_path / "agent.json")
+        if ended:
+            return

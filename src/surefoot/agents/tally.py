@@ -35,6 +35,9 @@ LIMIT, MOST = 1_024, 50_000
 """How many reports are noted before they are taken in; more where more plays are open."""
 DISTINCT = 8_192
 """How many different rewards are counted before they are multiplied into the sequences."""
+ARM_BITS = 32
+"""The arm's number and 1 take so many bits of what is noted, the play's id those above."""
+_ARM = (1 << ARM_BITS) - 1
 BEHIND = 4_096
 """How many closed plays may wait behind an open one, and 4 more for each that is open."""
 FORCED = frozenset({Reason.SLACK_SHORT, Reason.PAUSED, Reason.SAVING_UP, Reason.HOLDOUT})
@@ -107,9 +110,10 @@ class Tally:
         self.plain = False
         """Whether ids and arms are all that must be noted: plays that were kept would be work for
         Python's garbage collection."""
-        self.told: tuple[list[int], list[int]] = [], []
-        self.mute: tuple[list[int], list[int]] = [], []
-        """Then the ids and arms of what was told, and of default plays reported without reward."""
+        self.told: list[int] = []
+        self.mute: list[int] = []
+        """Then the ids and arms of what was told, and of default plays reported without reward;
+        both in one number, so that no interrupt leaves one without the other."""
         self.log: list[Play] = []
         """Plays that were told, not taken in yet."""
         self.untold: list[Play] = []
@@ -145,9 +149,8 @@ class Tally:
         """A play was reported, and is open no longer."""
         noted: list[Any]
         if self.plain:
-            noted, places = self.told if told else self.mute
-            noted.append(play.id)
-            places.append(play.index)
+            noted = self.told if told else self.mute
+            noted.append((play.id << ARM_BITS) + play.index + 1)
         else:
             noted = self.log if told else self.untold
             noted.append(play)
@@ -186,8 +189,7 @@ class Tally:
         self.lost.discard(play.id)
         if play.index < 0 and not void:
             if self.plain:
-                self.mute[0].append(play.id)
-                self.mute[1].append(play.index)
+                self.mute.append((play.id << ARM_BITS) + play.index + 1)
             else:
                 self.untold.append(play)
         elif self.gain is not None and not void:
@@ -197,10 +199,11 @@ class Tally:
         """Take in what was noted."""
         plays = agent.books.plays
         if self.plain:
-            (numbers, places), (mute, silent) = self.told, self.mute
-            paid = plays.rewards(numbers) + [None] * len(mute)
-            numbers, places = numbers + mute, places + silent
-            self.told, self.mute = ([], []), ([], [])
+            noted = self.told + self.mute
+            numbers = [one >> ARM_BITS for one in noted]
+            places = [(one & _ARM) - 1 for one in noted]
+            paid = plays.rewards(numbers[: len(self.told)]) + [None] * len(self.mute)
+            self.told, self.mute = [], []
         else:
             numbers, places, paid = self._of_plays(agent)
         if numbers:
