@@ -64,7 +64,7 @@ class Sides:
             self.books.change(alpha=alpha, margin=margin)
             self.twin.alpha, self.twin.margin = Fraction(alpha), Fraction(margin)
         elif kind == "added":
-            amount = Decimal("0.5") + some(rng, 0, 1, digits)
+            amount = 1 + some(rng, 0, 1, digits)  # less than a unit is refused
             self.books.add_reserve(amount)
             self.twin.reserve += self.twin.down(Fraction(amount))
         elif kind == "withdrawn":
