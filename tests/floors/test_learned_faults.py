@@ -137,7 +137,7 @@ FAULTS = [
 @pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.__name__)
 def test_the_schedules_find_the_fault(fault, monkeypatch):
     fault(monkeypatch.setattr)
-    with pytest.raises(AssertionError):
+    with pytest.raises((AssertionError, ValueError)):  # a saved file may be refused first
         look(60)
 
 

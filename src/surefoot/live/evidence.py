@@ -42,6 +42,8 @@ class Made(NamedTuple):
     propensity: float | None
     terms: Terms
     """Its default's value, and its u; nothing else."""
+    binding: None = None
+    """A ledger has one floor, on rewards."""
 
 
 class _Books:
@@ -147,7 +149,7 @@ class Evidence:
         if index < 0:
             reason, text = _REASONS.get(payload["reason"], Reason.PAUSED), payload.get("propensity")
             chance = None if text is None else float(text)
-        self._open[entry.play] = made(Made, (number, reason, index, chance, terms))
+        self._open[entry.play] = made(Made, (number, reason, index, chance, terms, None))
         if index >= 0 and type(payload["arm"]) is dict:
             self.single = self.single and from_json(payload["arm"]) in self.labels
         if self.tally.picked is None and (request := payload.get("request", BARE)) != BARE:
