@@ -126,8 +126,7 @@ class RewardBooks(Books):
     def affords(self, terms: Terms) -> bool:
         """The gate; with a checkpoint the default plays until then are spent beforehand."""
         if self.floor.checkpoint is None:
-            account = self.account  # as it says itself, without a call at every play
-            return account.reserve + account.posted - account.held >= terms.hold
+            return self.account.affords(terms.hold)
         return self.account.affords(terms.hold - self.ahead(terms))
 
     def standing(self, terms: Terms) -> tuple[int, int, int, int]:
