@@ -14,6 +14,7 @@ from surefoot.floors.events import (
     FELL_BACK,
     OPEN,
     SETTLE,
+    Counts,
     Move,
     Outcome,
     Record,
@@ -159,6 +160,11 @@ class Books:
         for name, change in move.counts:
             counters[name] += change
         return self.plays.open(explores, terms)
+
+    def _count(self, counts: Counts) -> None:
+        counters = self.counters
+        for name, change in counts:
+            counters[name] += change
 
     def _at(self, terms: Terms) -> None:
         """Remember what comes of plays at these terms, and not of others."""

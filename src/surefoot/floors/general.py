@@ -27,7 +27,7 @@ from surefoot.floors.learned import (
     own_default,
 )
 from surefoot.floors.learned_books import LearnedBooks
-from surefoot.floors.linear import LinearFloor
+from surefoot.floors.linear import LinearFloor, checked_within
 from surefoot.floors.plays import checked_keep
 from surefoot.floors.reward_books import RewardBooks
 
@@ -106,7 +106,6 @@ class GeneralFloor(LinearFloor):
         """A default as the user says it, in exact decimals; InvalidInput if it cannot be one."""
         if default is None:
             return None
-        low, high = bounds
         value: Decimal | Interval
         if isinstance(default, LearnedDefault):
             self._check_sign(default.between)
@@ -115,11 +114,7 @@ class GeneralFloor(LinearFloor):
             value = checked_interval(default, bounds, self.ends)
         else:
             value = exact(default, "default")
-            if not low <= value <= high:
-                raise InvalidInput(
-                    f"default = {shown(default)} lies outside {self.ends} ({low}, {high}); "
-                    "widen the range or correct the default"
-                )
+            checked_within(value, default, self.ends, bounds)
             if self.against == "fixed":
                 raise InvalidInput(
                     f"default = {shown(value)} of known value leaves nothing to promise "

@@ -14,7 +14,6 @@ from surefoot.floors.events import (
     LAPSE,
     LAPSED,
     VOID,
-    Counts,
     Move,
     Outcome,
     Record,
@@ -153,10 +152,6 @@ class LearnedBooks(RewardBooks):
     def forfeited(self, amount: int) -> None:
         self._given_up = amount
 
-    def ahead(self, terms: Terms) -> int:
-        """Nothing: there are no checkpoints."""
-        return 0
-
     def decide(self, explores: bool, terms: Terms, feeds: bool | None = False) -> int:
         """Book a decision; returns its play id. ``feeds``: see ``enter``."""
         move = self.decided(explores, terms)
@@ -183,10 +178,6 @@ class LearnedBooks(RewardBooks):
         else:
             return
         self._advance()
-
-    def _count(self, counts: Counts) -> None:
-        for name, change in counts:
-            self.counters[name] += change
 
     def came_to(
         self, play: int, record: Record, report: str, units: int | None = None

@@ -219,6 +219,16 @@ class LinearFloor(Fixed):
         return hash(repr(self.config()))
 
 
+def checked_within(value: Decimal, given: Any, ends: str, bounds: tuple[Decimal, Decimal]) -> None:
+    """InvalidInput for a default outside the range ``ends``; ``given``: it, as it was said."""
+    low, high = bounds
+    if not low <= value <= high:
+        raise InvalidInput(
+            f"default = {shown(given)} lies outside {ends} ({low}, {high}); "
+            "widen the range or correct the default"
+        )
+
+
 _NUMBER = re.compile(r"[+-]?\d+(\.\d+)?([eE][+-]?\d+)?", re.ASCII)
 """A Decimal as ``str`` writes it."""
 

@@ -14,7 +14,7 @@ from surefoot._exact import exact, exact_range, shown
 from surefoot._types import JsonObject, Number
 from surefoot.errors import InvalidInput
 from surefoot.floors import events
-from surefoot.floors.events import BOOKED, Counts, Move, Outcome, Record, Terms
+from surefoot.floors.events import BOOKED, Move, Outcome, Record, Terms
 from surefoot.floors.linear import LinearFloor
 from surefoot.floors.plays import Plays, checked_keep
 from surefoot.floors.reward_books import Account, RewardBooks
@@ -90,11 +90,6 @@ class ObjectiveBooks(RewardBooks):
     def post(self, move: Move) -> None:
         """Let what a report came to move the counts; its play is closed."""
         self._count(move.counts)
-
-    def _count(self, counts: Counts) -> None:
-        counters = self.counters
-        for name, change in counts:
-            counters[name] += change
 
     @staticmethod
     def step(

@@ -9,6 +9,7 @@ from surefoot._exact import exact, fraction, shown
 from surefoot._types import Number
 from surefoot.errors import InvalidInput
 from surefoot.floors.general import GeneralFloor
+from surefoot.floors.linear import checked_within
 
 
 class RewardFloor(GeneralFloor):
@@ -100,10 +101,5 @@ def checked_default(default: Any, reward_range: tuple[Decimal, Decimal]) -> Deci
         raise InvalidInput(
             f"default = {shown(default)} must be > 0; shift the rewards so that the default earns"
         )
-    low, high = reward_range
-    if not low <= value <= high:
-        raise InvalidInput(
-            f"default = {shown(default)} lies outside reward_range ({low}, {high}); "
-            "widen the range or correct the default"
-        )
+    checked_within(value, default, "reward_range", reward_range)
     return value

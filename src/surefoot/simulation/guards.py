@@ -17,9 +17,7 @@ from surefoot.environments.base import bounds
 from surefoot.errors import InvalidInput
 from surefoot.floors import CostCeiling, LearnedDefault, RewardFloor
 from surefoot.floors.protocol import is_ceiling
-
-OBJECTIVE = "reward"
-"""The name of a floor on the objective itself."""
+from surefoot.floors.several_books import REWARD
 
 
 class Guard(NamedTuple):
@@ -64,7 +62,7 @@ def guards_of(who: str, agent: Agent, environment: Any) -> Guards:
     guard = Guard(agent.floor, None)
     ranges = list(getattr(environment, "ranges", ()))
     if not guard.costs or not ranges:
-        return {"cost" if guard.costs else OBJECTIVE: guard}
+        return {"cost" if guard.costs else REWARD: guard}
     if "cost" not in ranges and len(ranges) > 1:
         raise InvalidInput(
             f"{who} has a CostCeiling, and none of the measures {first_few(ranges)} is named "
@@ -76,7 +74,7 @@ def guards_of(who: str, agent: Agent, environment: Any) -> Guards:
 def _measure(who: str, name: str, environment: Any) -> str | None:
     """The measure that a floor of this name guards."""
     ranges = list(getattr(environment, "ranges", ()))
-    if name == OBJECTIVE:
+    if name == REWARD:
         return None
     if name in ranges:
         return name

@@ -11,14 +11,17 @@ from surefoot.study.problems import MAIN, PROBLEMS
 from surefoot.study.sweep import paper, read
 from surefoot.study.toml.text import COMMON, fields_of, near
 
-_HEAD = """\
+_FORMAT = """\
 # A study of Surefoot. Run it with `surefoot study run FILE`, look first with --dry-run.
 surefoot = 1  # the format of this file
-problem = "{problem}"  # cmab, clb, cccb, mv, or own
+"""
+_RUNS = """\
 horizon = {horizon:_}  # plays in a run
 runs = {runs:_}  # independent runs
 seed = {seed}  # equal seeds give equal numbers
 """
+_HEAD = f'{_FORMAT}problem = "{{problem}}"  # cmab, clb, cccb, mv, or own\n{_RUNS}'
+_OWN_HEAD = f'{_FORMAT}problem = "own"\n{_RUNS}'
 _GRID = """
 [grid]  # all combinations; a setting is an axis or a single value, not both
 # {first}
@@ -39,14 +42,18 @@ _OUTPUTS = """
 [outputs]
 curves = "grid"  # plays that are noted: "grid", "none", or a list such as [100, 1_000]
 """
-_OWN = """\
-# A study of Surefoot. Run it with `surefoot study run FILE`, look first with --dry-run.
-surefoot = 1  # the format of this file
-problem = "own"
-horizon = 100_000  # plays in a run
-runs = 50  # independent runs
-seed = 0  # equal seeds give equal numbers
+_PLAYERS = """
+[[agents]]
+name = "guarded"
+policy = "KLUCB"  # or module and class of your own, "mylab.policies:Mine"
+guard = "GenCB"
 
+[[agents]]
+name = "unguarded"
+policy = "KLUCB"
+guard = "Plain"
+"""
+_OWN = """
 [setting]
 default = 0.5  # what the default pays, known, at every play
 alpha = 0.05  # the fraction of it one is willing to lose
@@ -59,30 +66,8 @@ settings = { means = [0.8, 0.6, 0.4] }  # keywords of the class
 # [grid]  # all combinations; a setting is an axis or a single value, not both
 # environment.size = [1, 2]  # a setting of the environment
 # agents.mine.c = [1.0, 2.0]  # a setting of an agent
-
-[[agents]]
-name = "guarded"
-policy = "KLUCB"  # or module and class of your own, "mylab.policies:Mine"
-guard = "GenCB"
-
-[[agents]]
-name = "unguarded"
-policy = "KLUCB"
-guard = "Plain"
-
-[outputs]
-curves = "grid"  # plays that are noted: "grid", "none", or a list such as [100, 1_000]
 """
-
-
-_FLOORS = """\
-# A study of Surefoot. Run it with `surefoot study run FILE`, look first with --dry-run.
-surefoot = 1  # the format of this file
-problem = "own"
-horizon = 10_000  # plays in a run
-runs = 20  # independent runs
-seed = 0  # equal seeds give equal numbers
-
+_FLOORS = """
 [setting]
 objective = { quality = 1, cost = -5 }  # what the policy learns; or a measure, "quality"
 
@@ -111,21 +96,9 @@ default = 0.012
 # [grid]  # all combinations; an axis takes the place of the value above
 # floors.quality.alpha = [0.01, 0.02, 0.05]  # a setting of a floor
 # measures.quality.size = [1, 2]  # a setting of a measure's environment
-
-[[agents]]
-name = "guarded"
-policy = "KLUCB"  # or module and class of your own, "mylab.policies:Mine"
-guard = "GenCB"
-
-[[agents]]
-name = "unguarded"
-policy = "KLUCB"
-guard = "Plain"
-
-[outputs]
-curves = "grid"  # plays that are noted: "grid", "none", or a list such as [100, 1_000]
 """
-_OTHERS = {"own": _OWN, "floors": _FLOORS}
+_OTHERS = {"own": (100_000, 50, _OWN), "floors": (10_000, 20, _FLOORS)}
+"""Plays, runs and settings."""
 
 
 def template(problem: str = "cmab") -> str:
@@ -137,7 +110,9 @@ def template(problem: str = "cmab") -> str:
     problem = "cmab"  # cmab, clb, cccb, mv, or own
     """
     if problem in _OTHERS:
-        return _OTHERS[problem]
+        horizon, runs, settings = _OTHERS[problem]
+        head = _OWN_HEAD.format(horizon=horizon, runs=runs, seed=0)
+        return "".join([head, settings, _PLAYERS, _OUTPUTS])
     if problem not in PROBLEMS:
         known = (*PROBLEMS, *_OTHERS)
         raise InvalidInput(f"there is no problem {problem}; {near(problem, known)}")
