@@ -1,5 +1,7 @@
 """A user's own module, as text: policies and environments, some of which cannot be made."""
 
+from surefoot.study.toml.study_file import read_study
+
 POLICIES = """
 class Mine:
     def __init__(self, n_arms, c=1.0):
@@ -58,3 +60,31 @@ class Sly(Shop):
 
 number = 3
 """
+
+MEASURED = """\
+[measures.quality]
+path = "BernoulliArms"
+settings = { means = [0.9, 0.7] }
+default = { path = "BernoulliArms", settings = { means = [0.8] } }
+[measures.cost]
+path = "EmpiricalArms"
+settings = { samples = [[0.02, 0.04], [0.002]] }
+default = 0.012
+[[agents]]
+name = "guarded"
+policy = "KLUCB"
+[[agents]]
+name = "unguarded"
+policy = "KLUCB"
+guard = "Plain"
+"""
+
+
+def reader(folder, module):
+    """What reads a study file of some text in a folder, where LAB is the user's module."""
+
+    def read_text(text):
+        (folder / "study.toml").write_text(text.replace("LAB", module))
+        return read_study(folder / "study.toml")
+
+    return read_text

@@ -6,13 +6,15 @@ import polars as pl
 import pytest
 from typer.testing import CliRunner
 
+from lab import MEASURED
 from surefoot.cli import app
 from surefoot.study.results.cells import cell_of
 from surefoot.study.sweep import panel_of
 from surefoot.study.toml.study_file import read_study
 from surefoot.study.toml.template import template
 
-ROUTER = """\
+ROUTER = (
+    """\
 problem = "own"
 horizon = 80
 runs = 2
@@ -25,22 +27,9 @@ alpha = 0.2
 kind = "CostCeiling"
 default = 0.012
 alpha = 0.5
-[measures.quality]
-path = "BernoulliArms"
-settings = { means = [0.9, 0.7] }
-default = { path = "BernoulliArms", settings = { means = [0.8] } }
-[measures.cost]
-path = "EmpiricalArms"
-settings = { samples = [[0.02, 0.04], [0.002]] }
-default = 0.012
-[[agents]]
-name = "guarded"
-policy = "KLUCB"
-[[agents]]
-name = "unguarded"
-policy = "KLUCB"
-guard = "Plain"
 """
+    + MEASURED
+)
 COSTS = """\
 problem = "own"
 horizon = 80

@@ -2,14 +2,14 @@
 
 import pytest
 
-from lab import ENVIRONMENTS, POLICIES
+from lab import ENVIRONMENTS, MEASURED, POLICIES, reader
 from surefoot import CostCeiling, LearnedDefault, RewardFloor
 from surefoot.errors import InvalidInput
 from surefoot.simulation import Plan
 from surefoot.study.sweep import panel_of
-from surefoot.study.toml.study_file import read_study
 
-ROUTER = """\
+ROUTER = (
+    """\
 surefoot = 1
 problem = "own"
 horizon = 200
@@ -25,22 +25,9 @@ kind = "CostCeiling"
 default = 0.012
 alpha = 1.5
 max_slack = 2
-[measures.quality]
-path = "BernoulliArms"
-settings = { means = [0.9, 0.7] }
-default = { path = "BernoulliArms", settings = { means = [0.8] } }
-[measures.cost]
-path = "EmpiricalArms"
-settings = { samples = [[0.02, 0.04], [0.002]] }
-default = 0.012
-[[agents]]
-name = "guarded"
-policy = "KLUCB"
-[[agents]]
-name = "unguarded"
-policy = "KLUCB"
-guard = "Plain"
 """
+    + MEASURED
+)
 ALONE = """\
 problem = "own"
 horizon = 200
@@ -68,11 +55,7 @@ def lab(tmp_path_factory):
 def study(lab):
     """Read a study file of this text."""
 
-    def read_text(text):
-        (lab / "study.toml").write_text(text.replace("LAB", "lab_of_floors"))
-        return read_study(lab / "study.toml")
-
-    return read_text
+    return reader(lab, "lab_of_floors")
 
 
 def change(old, new, text=ROUTER):

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lab import ENVIRONMENTS, POLICIES
+from lab import ENVIRONMENTS, POLICIES, reader
 from surefoot.errors import InvalidInput
 from surefoot.study.problems import MAIN
 from surefoot.study.sweep import Sweep, panel_of, paper, read
@@ -66,11 +66,7 @@ def lab(tmp_path_factory):
 def study(lab):
     """Read a study file of this text."""
 
-    def read_text(text):
-        (lab / "study.toml").write_text(text.replace("LAB", "lab_of_files"))
-        return read_study(lab / "study.toml")
-
-    return read_text
+    return reader(lab, "lab_of_files")
 
 
 def test_a_study_file_is_all_combinations_of_its_grid(study):
